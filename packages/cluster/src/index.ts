@@ -1,0 +1,12 @@
+/** A real Kubernetes on one machine, as plain processes. @packageDocumentation */
+export { Api, ApiError, type KubeObject } from "./api.ts";
+export type { AuditEvent, AuditOption } from "./audit.ts";
+export { type Binaries, type BinaryName, binaryNames, findBinaries, kubernetesVersion } from "./binaries.ts";
+export type { BuildProgress } from "./build.ts";
+export { Cluster, type ComponentStatus, openCluster, type RemoveNodeOptions, removeCluster } from "./cluster.ts";
+export type { SchedulerConfiguration } from "./control-plane.ts";
+export { ClusterError, type ClusterErrorCode, errorCatalogue } from "./errors.ts";
+export type { ImageSource } from "./image.ts";
+export { NODE_KIND_LABEL, type NodeShape } from "./kwok-nodes.ts";
+export type { ClusterOptions, RealNodes, StartProgress } from "./options.ts";
+export { startCluster } from "./start.ts";

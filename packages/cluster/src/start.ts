@@ -1,0 +1,158 @@
+/** Starting a cluster: the story from options to a cluster that takes pods, in the order in which it happens. */
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Api } from "./api.ts";
+import { writeAuditPolicy } from "./audit.ts";
+import { findBinaries } from "./binaries.ts";
+import { poll, today } from "./clock.ts";
+import { Cluster } from "./cluster.ts";
+import { type ClusterRecord, folderOf, isWanted, readRecord, writeRecord } from "./cluster-record.ts";
+import { type ComponentSpec, startComponent, waitUntilReady } from "./component.ts";
+import * as plane from "./control-plane.ts";
+import { ClusterError } from "./errors.ts";
+import { writeKubeconfig } from "./kubeconfig.ts";
+import { createNetwork } from "./network.ts";
+import { type ClusterOptions, type Plan, preflight } from "./options.ts";
+import { Authority } from "./pki.ts";
+import { clusterPlaces } from "./places.ts";
+import { freePort } from "./ports.ts";
+import { identify, type ProcessIdentity } from "./processes.ts";
+import { startReaper } from "./reaper.ts";
+import { startScheduler } from "./schedulers.ts";
+import { hasRemains, tearDown, withClusterLock } from "./teardown.ts";
+
+const stagesFile = fileURLToPath(new URL("../kwok/stages.yaml", import.meta.url));
+
+/**
+ * Starts a Kubernetes cluster on this machine and returns when all of its nodes take pods.
+ *
+ * Guarantees: if it fails, or is aborted, nothing of it is left; if this process ends in whatever way, so does the
+ * cluster, unless it was started `detached`.
+ *
+ * @example
+ * const cluster = await startCluster({ nodes: 20 });
+ * await cluster.kubectl("get", "nodes");
+ * await cluster.stop();
+ */
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const planned = await preflight(options);
+  const binaries = await findBinaries({
+    ...options,
+    onProgress: (build) => options.onProgress?.({ phase: "binaries", build }),
+  });
+  const record = await claimName(planned.name, (folder, owner) => ({
+    name: planned.name,
+    folder,
+    owner,
+    started: today().toISOString(),
+    ready: false,
+    server: "",
+    binaries,
+    audit: Boolean(options.audit),
+    network: null,
+  }));
+  const callOff = startReaper(record.folder);
+  try {
+    return await assemble(record, planned, options, callOff);
+  } catch (error) {
+    await tearDown(record.folder);
+    callOff();
+    throw error;
+  }
+}
+
+/** Makes the cluster's folder and its record. What a dead owner left there is removed; a living one is an error. */
+async function claimName(
+  name: string,
+  newRecord: (folder: string, owner: ProcessIdentity) => ClusterRecord,
+): Promise<ClusterRecord> {
+  const folder = folderOf(name);
+  const owner = identify(process.pid) as ProcessIdentity;
+  return withClusterLock(folder, async () => {
+    const present = readRecord(folder);
+    if (present && isWanted(present)) {
+      throw new ClusterError("BERTH_CLUSTER_NAME_IN_USE", `there is a cluster "${name}" already, at ${present.server}`);
+    }
+    if (hasRemains(folder)) await tearDown(folder);
+    mkdirSync(dirname(folder), { recursive: true });
+    return writeRecord(newRecord(folder, owner));
+  });
+}
+
+async function assemble(
+  claimed: ClusterRecord,
+  planned: Plan,
+  options: ClusterOptions,
+  callOff: () => void,
+): Promise<Cluster> {
+  const { onProgress, signal } = options;
+  const places = clusterPlaces(claimed.folder);
+  const network = planned.realNodes.count > 0 ? await createNetwork(places.tag) : null;
+  const controlPlane = await prepare(claimed, planned, options, network);
+  const record = writeRecord({ ...claimed, network, server: plane.apiServerUrl(controlPlane) });
+
+  const start = async (spec: ComponentSpec) => {
+    await waitUntilReady(places, startComponent(places, spec), signal);
+    onProgress?.({ phase: "component", name: spec.name });
+  };
+  // The API server waits for etcd by itself; all others give up soon without an API server.
+  await Promise.all([start(plane.etcd(controlPlane)), start(plane.apiServer(controlPlane))]);
+
+  const api = new Api(record.server, controlPlane.pki.authority, controlPlane.pki.admin);
+  const cluster = new Cluster(record, api, callOff);
+  await Promise.all([
+    start(plane.controllerManager(controlPlane)),
+    start(plane.kwok(controlPlane, stagesFile)),
+    startScheduler(places, record.binaries, "kube-scheduler", {}, signal),
+    ...Object.entries(options.schedulers ?? {}).map(([name, given]) => cluster.startScheduler(name, given, signal)),
+  ]);
+  await cluster.addNodes(planned.shapes, {
+    signal,
+    onReady: (ready, of) => onProgress?.({ phase: "nodes", ready, of }),
+  });
+  await cluster.addRealNodes(planned.realNodes, { signal, images: options.images ?? [] });
+  await defaultServiceAccount(api, signal);
+  return cluster.becomeReady(options.detached ?? false);
+}
+
+/** Ports, certificates and configuration files: everything that must exist before the first process. */
+async function prepare(
+  { name, binaries }: ClusterRecord,
+  { kwokNodes }: Plan,
+  { port, audit }: ClusterOptions,
+  network: string | null,
+): Promise<plane.ControlPlane> {
+  const places = clusterPlaces(folderOf(name));
+  const address = network ? `${network}.0.1` : "127.0.0.1";
+  const ports = {
+    etcd: await freePort(),
+    apiServer: port ?? (await freePort(address)),
+    controllerManager: await freePort(),
+    kwok: await freePort(),
+  };
+  const authority = await Authority.create(places.pki, `berth-${name}`);
+  const pki = {
+    authority: authority.certificate,
+    server: await authority.issue("server", {
+      commonName: "kube-apiserver",
+      addresses: [...new Set([address, "127.0.0.1", "10.96.0.1"]), "localhost", "kubernetes.default.svc"],
+    }),
+    admin: await authority.issue("admin", { commonName: "admin", organization: "system:masters" }),
+    serviceAccount: await authority.serviceAccountKeys(),
+  };
+  const server = plane.apiServerUrl({ address, ports });
+  writeKubeconfig(places.kubeconfig, { cluster: name, server, authority: pki.authority, user: pki.admin });
+  const auditPolicy = audit ? join(places.folder, "audit-policy.yaml") : undefined;
+  if (audit && auditPolicy) writeAuditPolicy(auditPolicy, audit);
+  return { binaries, places, address, ports, pki, auditPolicy, kwokNodes };
+}
+
+/** Without it the API server refuses pods; the controller manager makes it soon after its start. */
+async function defaultServiceAccount(api: Api, signal?: AbortSignal): Promise<void> {
+  const path = "/api/v1/namespaces/default/serviceaccounts/default";
+  const found = await poll(() => api.get(path).catch(() => undefined), { timeoutMs: 60_000, signal });
+  if (!found) {
+    throw new ClusterError("BERTH_CLUSTER_COMPONENT_NOT_READY", "kube-controller-manager made no service account");
+  }
+}

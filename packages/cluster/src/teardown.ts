@@ -1,0 +1,33 @@
+/**
+ * The one way a cluster ends: `stop()`, `down`, a start that failed, a parent that was killed and a start over the
+ * remains of a crash all come here. It relies on nothing but the cluster's folder, and running it twice does no harm.
+ */
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { cgroupProcesses, removeCgroups } from "./cgroups.ts";
+import { withLock } from "./lock.ts";
+import { removeNetwork } from "./network.ts";
+import { clusterPlaces, stateFolder } from "./places.ts";
+import { killUntilGone, markedProcesses } from "./processes.ts";
+
+/** Ends every process of the cluster and removes everything it left in the kernel and on disk. */
+export async function tearDown(folder: string): Promise<void> {
+  const { tag } = clusterPlaces(folder);
+  // Kubelets and control plane by their mark, the containers by their cgroup: together nothing is left that could
+  // start another process. Mounts and network namespaces of real nodes end with the last process inside.
+  await killUntilGone(() => [...markedProcesses(folder), ...cgroupProcesses(tag)]);
+  await removeCgroups(tag);
+  removeNetwork(tag);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** Keeps two processes from starting and ending a cluster of the same name at once. */
+export function withClusterLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const { tag } = clusterPlaces(folder);
+  return withLock(join(stateFolder(), "locks", tag), work);
+}
+
+/** Whether there is anything of a cluster in this folder. */
+export function hasRemains(folder: string): boolean {
+  return existsSync(folder);
+}
