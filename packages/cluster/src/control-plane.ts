@@ -70,6 +70,7 @@ export function apiServer(plane: ControlPlane): ComponentSpec {
       "--service-cluster-ip-range=10.96.0.0/16",
       "--allow-privileged=true",
       "--endpoint-reconciler-type=none",
+      "--kubelet-preferred-address-types=InternalIP,Hostname",
       // With these it may ask kubelets for logs and for a shell.
       `--kubelet-client-certificate=${pki.admin.certificate}`,
       `--kubelet-client-key=${pki.admin.key}`,
