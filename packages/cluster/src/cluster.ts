@@ -6,7 +6,14 @@ import { promisify } from "node:util";
 import { Api, type KubeObject } from "./api.ts";
 import { type AuditEvent, readAudit } from "./audit.ts";
 import { type ClusterRecord, folderOf, readRecord, writeRecord } from "./cluster-record.ts";
-import { killComponent, listComponents, readComponent, restartComponent } from "./component.ts";
+import {
+  killComponent,
+  listComponents,
+  readComponent,
+  restartComponent,
+  startComponent,
+  waitUntilReady,
+} from "./component.ts";
 import type { SchedulerConfiguration } from "./control-plane.ts";
 import { drain } from "./drain.ts";
 import { ClusterError } from "./errors.ts";
@@ -16,7 +23,7 @@ import { type RealNodes, requireSchedulerName } from "./options.ts";
 import { type ClusterPlaces, clusterPlaces } from "./places.ts";
 import { isAlive, residentBytes } from "./processes.ts";
 import { loadImage, type RealNodeContext, startRealNode, stopRealNode } from "./real-node.ts";
-import { secondScheduler, startScheduler } from "./schedulers.ts";
+import { prepareScheduler, secondScheduler } from "./schedulers.ts";
 import { hasRemains, tearDown, withClusterLock } from "./teardown.ts";
 
 export interface ComponentStatus {
@@ -98,6 +105,11 @@ export class Cluster {
   /** Component → path of its log. */
   get logs(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.components.map(({ name, log }) => [name, log]));
+  }
+
+  /** The path of one component's log; an unknown component is an error that lists the known ones. */
+  logOf(component: string): string {
+    return this.#places.log(readComponent(this.#places, component).name);
   }
 
   /** Every request that the API server has answered so far, oldest first. */
@@ -195,7 +207,9 @@ export class Cluster {
     if (this.components.some((present) => present.name === component)) {
       throw new ClusterError("BERTH_CLUSTER_NAME_IN_USE", `there is a scheduler "${name}" already`);
     }
-    await startScheduler(this.#places, this.#record.binaries, component, secondScheduler(name, config), signal);
+    const given = secondScheduler(name, config);
+    const spec = await prepareScheduler(this.#places, this.#record.binaries, component, given);
+    await waitUntilReady(this.#places, startComponent(this.#places, spec), signal);
   }
 
   // --- The end -----------------------------------------------------------------------------------------------------

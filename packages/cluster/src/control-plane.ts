@@ -92,6 +92,8 @@ export function controllerManager({ binaries, places, ports, pki, kwokNodes }: C
       `--root-ca-file=${pki.authority}`,
       "--use-service-account-credentials",
       "--leader-elect=false",
+      // It annotates every node anew whenever the cluster grows past a power of two, as advice for kubelets' caches.
+      "--controllers=*,-ttl-controller",
       "--bind-address=127.0.0.1",
       `--secure-port=${ports.controllerManager}`,
       `--node-monitor-grace-period=${heartbeats(kwokNodes).graceSeconds}s`,

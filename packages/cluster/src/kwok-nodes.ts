@@ -57,15 +57,20 @@ function nodeObject(name: string, { labels, annotations, taints, allocatable }: 
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
         "kubernetes.io/arch": "amd64",
+        // Deprecated, but a kubelet sets them too, and the controller manager would otherwise add them one by one.
+        "beta.kubernetes.io/os": "linux",
+        "beta.kubernetes.io/arch": "amd64",
         [NODE_KIND_LABEL]: "kwok",
         ...labels,
       },
-      annotations: { "kwok.x-k8s.io/node": "fake", "node.alpha.kubernetes.io/ttl": "0", ...annotations },
+      annotations: { "kwok.x-k8s.io/node": "fake", ...annotations },
     },
     ...(taints && { spec: { taints } }),
     status: {
       capacity: resources,
       allocatable: resources,
+      // Ready from the beginning: a thousand nodes are then a thousand writes and not two thousand.
+      conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", message: "kwok keeps this node alive" }],
       nodeInfo: { operatingSystem: "linux", architecture: "amd64", ...unknownNodeInfo },
     },
   };
@@ -115,7 +120,8 @@ export async function waitForNodes(
   }
 }
 
-function takesPods({ spec, status }: KubeObject): boolean {
+/** Pure: whether a node is ready for pods, as far as Kubernetes itself is concerned. */
+export function takesPods({ spec, status }: KubeObject): boolean {
   const conditions = (status?.conditions ?? []) as { type: string; status: string }[];
   const taints = (spec?.taints ?? []) as { key: string }[];
   return (

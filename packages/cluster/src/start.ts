@@ -19,7 +19,7 @@ import { clusterPlaces } from "./places.ts";
 import { freePort } from "./ports.ts";
 import { identify, type ProcessIdentity } from "./processes.ts";
 import { startReaper } from "./reaper.ts";
-import { startScheduler } from "./schedulers.ts";
+import { prepareScheduler } from "./schedulers.ts";
 import { hasRemains, tearDown, withClusterLock } from "./teardown.ts";
 
 const stagesFile = fileURLToPath(new URL("../kwok/stages.yaml", import.meta.url));
@@ -104,7 +104,7 @@ async function assemble(
   await Promise.all([
     start(plane.controllerManager(controlPlane)),
     start(plane.kwok(controlPlane, stagesFile)),
-    startScheduler(places, record.binaries, "kube-scheduler", {}, signal),
+    prepareScheduler(places, record.binaries, "kube-scheduler", {}).then(start),
     ...Object.entries(options.schedulers ?? {}).map(([name, given]) => cluster.startScheduler(name, given, signal)),
   ]);
   await cluster.addNodes(planned.shapes, {
