@@ -6,19 +6,19 @@ import { promisify } from "node:util";
 import { Api, type KubeObject } from "./api.ts";
 import { type AuditEvent, readAudit } from "./audit.ts";
 import { type ClusterRecord, folderOf, readRecord, writeRecord } from "./cluster-record.ts";
-import {
-  killComponent,
-  listComponents,
-  readComponent,
-  restartComponent,
-  startComponent,
-  waitUntilReady,
-} from "./component.ts";
+import { killComponent, listComponents, readComponent, startComponent, waitUntilReady } from "./component.ts";
 import type { SchedulerConfiguration } from "./control-plane.ts";
 import { drain } from "./drain.ts";
 import { ClusterError } from "./errors.ts";
 import { checkImage, type ImageSource } from "./image.ts";
-import { createNodes, NODE_KIND_LABEL, type NodeShape, nodeObjects, waitForNodes } from "./kwok-nodes.ts";
+import {
+  createNodes,
+  NODE_KIND_LABEL,
+  type NodeShape,
+  nodeObjects,
+  releaseLeases,
+  waitForNodes,
+} from "./kwok-nodes.ts";
 import { type RealNodes, requireSchedulerName } from "./options.ts";
 import { type ClusterPlaces, clusterPlaces } from "./places.ts";
 import { isAlive, residentBytes } from "./processes.ts";
@@ -194,7 +194,10 @@ export class Cluster {
 
   /** Starts a component again, ending it first if it still runs, and waits until it is healthy. */
   async restart(component: string): Promise<void> {
-    await restartComponent(this.#places, readComponent(this.#places, component));
+    const record = readComponent(this.#places, component);
+    await killComponent(record);
+    if (component === "kwok") await releaseLeases(this.api);
+    await waitUntilReady(this.#places, startComponent(this.#places, record));
   }
 
   /**

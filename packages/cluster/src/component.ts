@@ -76,16 +76,6 @@ export async function killComponent({ process: identity }: ComponentRecord): Pro
   await killUntilGone(() => (identity && isAlive(identity) ? [identity.pid] : []));
 }
 
-/** Starts a component again, as it was started before; ends it first if it still runs. */
-export async function restartComponent(
-  places: ClusterPlaces,
-  component: ComponentRecord,
-  signal?: AbortSignal,
-): Promise<void> {
-  await killComponent(component);
-  await waitUntilReady(places, startComponent(places, component), signal);
-}
-
 /** Reads a component's record; an unknown name is an error that lists the known ones. */
 export function readComponent(places: ClusterPlaces, name: string): ComponentRecord {
   const known = listComponents(places).filter((component) => component.health !== null);

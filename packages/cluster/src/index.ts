@@ -3,10 +3,13 @@ export { Api, ApiError, type KubeObject } from "./api.ts";
 export type { AuditEvent, AuditOption } from "./audit.ts";
 export { type Binaries, type BinaryName, binaryNames, findBinaries, kubernetesVersion } from "./binaries.ts";
 export type { BuildProgress } from "./build.ts";
+// For tests and benchmarks, which wait for a real cluster in real time.
+export { poll, sleep, stopwatch, today } from "./clock.ts";
 export { Cluster, type ComponentStatus, openCluster, type RemoveNodeOptions, removeCluster } from "./cluster.ts";
 export type { SchedulerConfiguration } from "./control-plane.ts";
 export { ClusterError, type ClusterErrorCode, errorCatalogue } from "./errors.ts";
 export type { ImageSource } from "./image.ts";
 export { NODE_KIND_LABEL, type NodeShape } from "./kwok-nodes.ts";
 export type { ClusterOptions, RealNodes, StartProgress } from "./options.ts";
+export { showProgress } from "./progress.ts";
 export { startCluster } from "./start.ts";

@@ -129,3 +129,14 @@ export function takesPods({ spec, status }: KubeObject): boolean {
     !taints.some(({ key }) => key.startsWith("node.kubernetes.io/"))
   );
 }
+
+/**
+ * Takes its nodes away from a kwok that has ended. Each kwok process calls itself by a new name, and would otherwise
+ * wait until the leases that the last one took have run out.
+ */
+export async function releaseLeases(api: Api): Promise<void> {
+  const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+  // A kubelet holds its lease under the node's own name.
+  const held = (await api.list(leases)).filter(({ metadata, spec }) => spec?.holderIdentity !== metadata.name);
+  await inParallel(held, 16, ({ metadata }) => api.delete(`${leases}/${metadata.name}`));
+}
