@@ -14,7 +14,6 @@ export const errorCatalogue = {
   BERTH_CLUSTER_IMAGE_INVALID: "Give a folder or a statically linked executable.",
   BERTH_CLUSTER_NAME_IN_USE: "Choose another name, or take the other cluster down first.",
   BERTH_CLUSTER_NETWORK: "Free one of the private /16 networks that the message lists.",
-  BERTH_CLUSTER_NODE_EXISTS: "Choose another node name.",
   BERTH_CLUSTER_NODE_UNKNOWN: "Name a node that exists: `kubectl get nodes`.",
   BERTH_CLUSTER_NOT_FOUND: "Start the cluster first, or check its name with `status`.",
   BERTH_CLUSTER_NOT_LINUX: "Use Linux, or a Linux virtual machine.",

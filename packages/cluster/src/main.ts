@@ -5,7 +5,7 @@ import { constants } from "node:os";
 import { resolve } from "node:path";
 import { Command, CommanderError } from "commander";
 import { parse } from "yaml";
-import { stopwatch, today } from "./clock.ts";
+import { sleep, stopwatch, today } from "./clock.ts";
 import { type Cluster, openCluster, removeCluster } from "./cluster.ts";
 import { listRecords } from "./cluster-record.ts";
 import type { SchedulerConfiguration } from "./control-plane.ts";
@@ -129,9 +129,23 @@ async function up(flags: UpFlags): Promise<void> {
   console.log(`  ${cluster.kubectlBinary} get nodes\n`);
   if (!flags.attach) return;
   console.log("Ctrl-C takes it down.");
-  await new Promise<void>((resolve) => interrupted.signal.addEventListener("abort", () => resolve()));
+  await watchOver(cluster, interrupted.signal);
   await cluster.stop();
   console.log(`cluster "${cluster.name}" is gone`);
+}
+
+/** Reports components that die, until interrupted. */
+async function watchOver(cluster: Cluster, signal: AbortSignal): Promise<void> {
+  const reported = new Set<string>();
+  while (!signal.aborted) {
+    const dead = cluster.components.filter(({ alive }) => !alive).map(({ name }) => name);
+    for (const name of dead.filter((name) => !reported.has(name))) {
+      console.error(`${name} has died; see: npm run cluster -- logs ${name} --name ${cluster.name}`);
+    }
+    reported.clear(); // one that was restarted and dies again is reported again
+    for (const name of dead) reported.add(name);
+    await sleep(500, signal).catch(() => {});
+  }
 }
 
 async function status({ name }: { name?: string }): Promise<void> {

@@ -60,7 +60,7 @@ export interface RealNodeOptions {
 
 /** Rejects, with what to do, a machine that cannot run real nodes. Changes nothing. */
 export function requireRealNodeSupport(): void {
-  if (process.getuid?.() !== 0) {
+  if (process.geteuid?.() !== 0) {
     throw new ClusterError("BERTH_CLUSTER_NOT_ROOT", "real nodes need root: they make namespaces, mounts and cgroups");
   }
   const missing = PROGRAMS.filter((program) => !findProgram(program));

@@ -1,0 +1,51 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { heartbeats, schedulerConfig } from "./control-plane.ts";
+import { addressesOf } from "./network.ts";
+
+describe("heartbeats", () => {
+  it("are Kubernetes' own in a small cluster", () => {
+    expect(heartbeats(20)).toEqual({ leaseSeconds: 40, graceSeconds: 50 });
+  });
+
+  it("stay at ten a second at most, and a node has more than four chances before it counts as lost", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 50_000 }), (nodes) => {
+        const { leaseSeconds, graceSeconds } = heartbeats(nodes);
+        const renewalsPerSecond = nodes / (leaseSeconds / 4);
+        expect(renewalsPerSecond).toBeLessThanOrEqual(10);
+        expect(graceSeconds).toBeGreaterThan(leaseSeconds);
+      }),
+    );
+  });
+});
+
+describe("schedulerConfig", () => {
+  it("completes what is given, which wins but for the kubeconfig", () => {
+    const given = { leaderElection: { leaderElect: true }, clientConnection: { qps: 1, kubeconfig: "theirs" } };
+    expect(schedulerConfig("ours", { ...given, extenders: [] })).toEqual({
+      apiVersion: "kubescheduler.config.k8s.io/v1",
+      kind: "KubeSchedulerConfiguration",
+      leaderElection: { leaderElect: true },
+      clientConnection: { qps: 1, burst: 5000, kubeconfig: "ours" },
+      extenders: [],
+    });
+  });
+});
+
+describe("addressesOf", () => {
+  it("gives each node an address and a pod network that no other has", () => {
+    const all = Array.from({ length: 250 }, (_, index) => addressesOf("10.201", index + 1));
+    expect(new Set(all.map(({ node }) => node)).size).toBe(250);
+    expect(new Set(all.map(({ podSubnet }) => podSubnet)).size).toBe(250);
+    // The nodes' own addresses are in 10.201.0.0/24, which is nobody's pod network.
+    expect(all.every(({ node, podSubnet }) => node.startsWith("10.201.0.") && podSubnet !== "10.201.0.0/24")).toBe(
+      true,
+    );
+    expect(all.some(({ node, host }) => node === host)).toBe(false);
+  });
+
+  it("refuses more nodes than addresses", () => {
+    expect(() => addressesOf("10.201", 251)).toThrow(expect.objectContaining({ code: "BERTH_CLUSTER_OPTION_INVALID" }));
+  });
+});
