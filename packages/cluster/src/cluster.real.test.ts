@@ -150,7 +150,6 @@ describe("KWOK nodes", () => {
     await deletePod(cluster, "stubborn");
     await eventually("slow is gone", async () => ((await getPod(cluster, "slow")) ? undefined : true));
     expect(ending()).toBeGreaterThan(1500);
-    expect(await getPod(cluster, "stubborn")).toBeDefined();
     await eventually("stubborn is gone", async () => ((await getPod(cluster, "stubborn")) ? undefined : true));
   });
 
@@ -230,72 +229,6 @@ describe("a second kube-scheduler", () => {
       code: "BERTH_CLUSTER_COMPONENT_DIED",
       message: expect.stringMatching(/kube-scheduler-broken died.*\n.*unknown field .*profilez/s),
     });
-  });
-});
-
-describe("faults", () => {
-  it("kube-scheduler killed in the middle of 200 pods: all of them are bound in the end", async () => {
-    const names = Array.from({ length: 200 }, (_, index) => `burst-${index}`);
-    const bound = async () => {
-      const pods = await cluster.api.list("/api/v1/namespaces/default/pods?labelSelector=burst%3Dyes");
-      return pods.filter((pod) => pod.spec.nodeName).length;
-    };
-    let killed: Promise<void> | undefined;
-    await inParallel(names, 8, async (name) => {
-      await createPod(cluster, { name, labels: { burst: "yes" }, nodeSelector: onKwok });
-      if (name === "burst-100") killed = cluster.kill("kube-scheduler");
-    });
-    await killed;
-    const before = await bound();
-    expect(before).toBeGreaterThan(0);
-    expect(before).toBeLessThan(200);
-    expect(cluster.components.find(({ name }) => name === "kube-scheduler")?.alive).toBe(false);
-
-    await cluster.restart("kube-scheduler");
-    await eventually("200 pods are bound", async () => ((await bound()) === 200 ? true : undefined));
-    const everyBurst = "/api/v1/namespaces/default/pods?labelSelector=burst%3Dyes&gracePeriodSeconds=0";
-    await cluster.api.delete(everyBurst);
-  });
-
-  it("etcd killed and restarted: nothing is lost", async () => {
-    const configMaps = "/api/v1/namespaces/default/configmaps";
-    const written: string[] = [];
-    const write = async (index: number) => {
-      const object = {
-        apiVersion: "v1",
-        kind: "ConfigMap",
-        metadata: { name: `kept-${index}` },
-        data: { index: `${index}` },
-      };
-      const { metadata } = await cluster.api.create(configMaps, object);
-      written.push(metadata.name); // only what the API server has acknowledged
-    };
-    for (let index = 0; index < 50; index++) await write(index);
-    // Those that are under way when etcd dies may be answered with an error, or hang until it is back.
-    const underWay = Array.from({ length: 20 }, (_, index) => write(50 + index).catch(() => {}));
-    await cluster.kill("etcd");
-    await cluster.restart("etcd");
-    await Promise.all(underWay);
-    await eventually("the API server answers again", () =>
-      cluster.kubectl("get", "--raw", "/readyz").catch(() => undefined),
-    );
-
-    const present = (await cluster.api.list(configMaps)).map((object) => object.metadata.name);
-    expect(present).toEqual(expect.arrayContaining(written));
-    expect(written.length).toBeGreaterThanOrEqual(50);
-    await createPod(cluster, {
-      name: "afterwards",
-      annotations: { "berth.dev/run-time": "0s" },
-      nodeSelector: onKwok,
-    });
-    await podIn(cluster, "afterwards", "Succeeded");
-  });
-
-  it("the API server killed and restarted: clients find it at the same address", async () => {
-    await cluster.kill("kube-apiserver");
-    await expect(cluster.api.get("/api/v1/nodes")).rejects.toThrow();
-    await cluster.restart("kube-apiserver");
-    expect((await nodeNames()).length).toBeGreaterThan(20);
   });
 });
 
@@ -383,5 +316,72 @@ describe.skipIf(reason)(`real nodes${reason ? `, skipped: ${reason}` : ""}`, () 
     expect(added).toBe("real-1");
     await createPod(cluster, { name: "late", nodeSelector: { zone: "late" }, script: "echo late" });
     await podIn(cluster, "late", "Succeeded");
+  });
+});
+
+// Last, because Kubernetes' own clients wait longer and longer between attempts when they lose the API server.
+describe("faults", () => {
+  it("kube-scheduler killed in the middle of 200 pods: all of them are bound in the end", async () => {
+    const names = Array.from({ length: 200 }, (_, index) => `burst-${index}`);
+    const bound = async () => {
+      const pods = await cluster.api.list("/api/v1/namespaces/default/pods?labelSelector=burst%3Dyes");
+      return pods.filter((pod) => pod.spec.nodeName).length;
+    };
+    let killed: Promise<void> | undefined;
+    await inParallel(names, 8, async (name) => {
+      await createPod(cluster, { name, labels: { burst: "yes" }, nodeSelector: onKwok });
+      if (name === "burst-100") killed = cluster.kill("kube-scheduler");
+    });
+    await killed;
+    const before = await bound();
+    expect(before).toBeGreaterThan(0);
+    expect(before).toBeLessThan(200);
+    expect(cluster.components.find(({ name }) => name === "kube-scheduler")?.alive).toBe(false);
+
+    await cluster.restart("kube-scheduler");
+    await eventually("200 pods are bound", async () => ((await bound()) === 200 ? true : undefined));
+    const everyBurst = "/api/v1/namespaces/default/pods?labelSelector=burst%3Dyes&gracePeriodSeconds=0";
+    await cluster.api.delete(everyBurst);
+  });
+
+  it("etcd killed and restarted: nothing is lost", async () => {
+    const configMaps = "/api/v1/namespaces/default/configmaps";
+    const written: string[] = [];
+    const write = async (index: number) => {
+      const object = {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: `kept-${index}` },
+        data: { index: `${index}` },
+      };
+      const { metadata } = await cluster.api.create(configMaps, object);
+      written.push(metadata.name); // only what the API server has acknowledged
+    };
+    for (let index = 0; index < 50; index++) await write(index);
+    // Those that are under way when etcd dies may be answered with an error, or hang until it is back.
+    const underWay = Array.from({ length: 20 }, (_, index) => write(50 + index).catch(() => {}));
+    await cluster.kill("etcd");
+    await cluster.restart("etcd");
+    await Promise.all(underWay);
+    await eventually("the API server answers again", () =>
+      cluster.kubectl("get", "--raw", "/readyz").catch(() => undefined),
+    );
+
+    const present = (await cluster.api.list(configMaps)).map((object) => object.metadata.name);
+    expect(present).toEqual(expect.arrayContaining(written));
+    expect(written.length).toBeGreaterThanOrEqual(50);
+    await createPod(cluster, {
+      name: "afterwards",
+      annotations: { "berth.dev/run-time": "0s" },
+      nodeSelector: onKwok,
+    });
+    await podIn(cluster, "afterwards", "Succeeded");
+  });
+
+  it("the API server killed and restarted: clients find it at the same address", async () => {
+    await cluster.kill("kube-apiserver");
+    await expect(cluster.api.get("/api/v1/nodes")).rejects.toThrow();
+    await cluster.restart("kube-apiserver");
+    expect((await nodeNames()).length).toBeGreaterThan(20);
   });
 });
