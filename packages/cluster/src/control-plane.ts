@@ -41,6 +41,9 @@ export function etcd({ binaries, places, ports }: ControlPlane): ComponentSpec {
       `--listen-client-urls=${url}`,
       `--advertise-client-urls=${url}`,
       "--listen-peer-urls=http://127.0.0.1:0",
+      // Alone it has nobody to wait for before it elects itself; the usual second would be lost at every start.
+      "--heartbeat-interval=10",
+      "--election-timeout=100",
       // Survives the death of etcd, which is what we test; only the death of the machine could lose a write.
       "--unsafe-no-fsync",
       "--quota-backend-bytes=8589934592",

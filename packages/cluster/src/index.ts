@@ -1,7 +1,14 @@
 /** A real Kubernetes on one machine, as plain processes. @packageDocumentation */
 export { Api, ApiError, type KubeObject } from "./api.ts";
 export type { AuditEvent, AuditOption } from "./audit.ts";
-export { type Binaries, type BinaryName, binaryNames, findBinaries, kubernetesVersion } from "./binaries.ts";
+export {
+  type Binaries,
+  type BinaryName,
+  binaryNames,
+  buildKwokctl,
+  findBinaries,
+  kubernetesVersion,
+} from "./binaries.ts";
 export type { BuildProgress } from "./build.ts";
 // For tests and benchmarks, which wait for a real cluster in real time.
 export { poll, sleep, stopwatch, today } from "./clock.ts";
@@ -9,7 +16,7 @@ export { Cluster, type ComponentStatus, openCluster, type RemoveNodeOptions, rem
 export type { SchedulerConfiguration } from "./control-plane.ts";
 export { ClusterError, type ClusterErrorCode, errorCatalogue } from "./errors.ts";
 export type { ImageSource } from "./image.ts";
-export { NODE_KIND_LABEL, type NodeShape } from "./kwok-nodes.ts";
+export { NODE_KIND_LABEL, type NodeShape, takesPods } from "./kwok-nodes.ts";
 export type { ClusterOptions, RealNodes, StartProgress } from "./options.ts";
 export { showProgress } from "./progress.ts";
 export { startCluster } from "./start.ts";

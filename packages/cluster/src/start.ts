@@ -21,6 +21,7 @@ import { identify, type ProcessIdentity } from "./processes.ts";
 import { startReaper } from "./reaper.ts";
 import { prepareScheduler } from "./schedulers.ts";
 import { hasRemains, tearDown, withClusterLock } from "./teardown.ts";
+import { together } from "./together.ts";
 
 const stagesFile = fileURLToPath(new URL("../kwok/stages.yaml", import.meta.url));
 
@@ -86,33 +87,37 @@ async function assemble(
   options: ClusterOptions,
   callOff: () => void,
 ): Promise<Cluster> {
-  const { onProgress, signal } = options;
+  const { onProgress, signal: outer } = options;
   const places = clusterPlaces(claimed.folder);
   const network = planned.realNodes.count > 0 ? await createNetwork(places.tag) : null;
   const controlPlane = await prepare(claimed, planned, options, network);
   const record = writeRecord({ ...claimed, network, server: plane.apiServerUrl(controlPlane) });
 
-  const start = async (spec: ComponentSpec) => {
+  const start = async (spec: ComponentSpec, signal?: AbortSignal) => {
     await waitUntilReady(places, startComponent(places, spec), signal);
     onProgress?.({ phase: "component", name: spec.name });
   };
-  // The API server waits for etcd by itself; all others give up soon without an API server.
-  await Promise.all([start(plane.etcd(controlPlane)), start(plane.apiServer(controlPlane))]);
+  await start(plane.etcd(controlPlane), outer);
+  await start(plane.apiServer(controlPlane), outer);
 
   const api = new Api(record.server, controlPlane.pki.authority, controlPlane.pki.admin);
   const cluster = new Cluster(record, api, callOff);
-  await Promise.all([
-    start(plane.controllerManager(controlPlane)),
-    start(plane.kwok(controlPlane, stagesFile)),
-    prepareScheduler(places, record.binaries, "kube-scheduler", {}).then(start),
-    ...Object.entries(options.schedulers ?? {}).map(([name, given]) => cluster.startScheduler(name, given, signal)),
-  ]);
-  await cluster.addNodes(planned.shapes, {
-    signal,
-    onReady: (ready, of) => onProgress?.({ phase: "nodes", ready, of }),
-  });
-  await cluster.addRealNodes(planned.realNodes, { signal, images: options.images ?? [] });
-  await defaultServiceAccount(api, signal);
+  const onReady = (ready: number, of: number) => onProgress?.({ phase: "nodes", ready, of });
+  // All of these need nothing but the API server.
+  await together(
+    outer,
+    (signal) => start(plane.controllerManager(controlPlane), signal),
+    (signal) => start(plane.kwok(controlPlane, stagesFile), signal),
+    async (signal) => start(await prepareScheduler(places, record.binaries, "kube-scheduler", {}), signal),
+    ...Object.entries(options.schedulers ?? {}).map(
+      ([name, given]) =>
+        (signal: AbortSignal) =>
+          cluster.startScheduler(name, given, signal),
+    ),
+    (signal) => cluster.addNodes(planned.shapes, { signal, onReady }),
+    (signal) => cluster.addRealNodes(planned.realNodes, { signal, images: options.images ?? [] }),
+    (signal) => defaultServiceAccount(api, signal),
+  );
   return cluster.becomeReady(options.detached ?? false);
 }
 

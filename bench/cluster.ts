@@ -1,0 +1,123 @@
+/**
+ * Starting a cluster: ours beside kwokctl, KWOK's own command for the same thing, with the same binaries.
+ *
+ * Both are asked for a control plane with N KWOK nodes, and both are done when the API server lists N nodes that take
+ * pods: Ready, and without the taints of a node that has just appeared.
+ */
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Api, buildKwokctl, findBinaries, poll, sleep, startCluster, stopwatch, takesPods } from "@berth/cluster";
+import type { Measurement } from "./report.ts";
+
+const SIZES = [10, 100, 1000];
+const QUICK_SIZES = [10];
+/** Memory settles a little after the last node: informers, and Go's garbage collector. */
+const SETTLE_MS = 5000;
+
+interface Start {
+  readonly seconds: number;
+  readonly mebibytes: number;
+}
+
+export async function measure({ quick, log }: { quick: boolean; log: (line: string) => void }): Promise<Measurement[]> {
+  const kwokctl = await buildKwokctl();
+  const measurements: Measurement[] = [];
+  for (const nodes of quick ? QUICK_SIZES : SIZES) {
+    log(`${nodes} nodes: ours`);
+    const ours = await startOurs(nodes);
+    log(`${nodes} nodes: kwokctl`);
+    const peer = await startPeer(kwokctl, nodes);
+    const common = { peerName: "kwokctl" };
+    measurements.push(
+      {
+        measure: `start, ${nodes} nodes ready`,
+        unit: "s",
+        ours: ours.seconds,
+        peer: peer.seconds,
+        ...common,
+        target: nodes === 1000 ? { of: "ours", atMost: 60 } : { of: "ratio", atMost: 1 },
+      },
+      {
+        measure: `memory, ${nodes} nodes`,
+        unit: "MiB",
+        ours: ours.mebibytes,
+        peer: peer.mebibytes,
+        ...common,
+        target: { of: "ratio", atMost: 1.1 },
+      },
+    );
+  }
+  return measurements;
+}
+
+async function startOurs(nodes: number): Promise<Start> {
+  const elapsed = stopwatch();
+  await using cluster = await startCluster({ name: "bench", nodes });
+  await allTakePods(cluster.api, nodes);
+  const seconds = elapsed() / 1000;
+  await sleep(SETTLE_MS);
+  const bytes = cluster.components.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+  return { seconds, mebibytes: bytes / 1024 ** 2 };
+}
+
+async function startPeer(kwokctl: string, nodes: number): Promise<Start> {
+  const binaries = await findBinaries();
+  const folder = mkdtempSync(join(tmpdir(), "berth-bench-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  const run = (...args: string[]) =>
+    promisify(execFile)(kwokctl, ["--name", "bench", ...args], { env: { ...process.env, KWOK_WORKDIR: folder } });
+  try {
+    const elapsed = stopwatch();
+    await run(
+      ...["create", "cluster", "--runtime", "binary", "--wait", "5m", "--kubeconfig", kubeconfig],
+      ...["--disable-qps-limits"], // as ours: nobody's client limit shall decide
+      ...["--etcd-binary", binaries.etcd],
+      ...["--kube-apiserver-binary", binaries["kube-apiserver"]],
+      ...["--kube-controller-manager-binary", binaries["kube-controller-manager"]],
+      ...["--kube-scheduler-binary", binaries["kube-scheduler"]],
+      ...["--kwok-controller-binary", binaries.kwok],
+    );
+    await run("scale", "node", "--replicas", String(nodes));
+    const pki = join(folder, "clusters", "bench", "pki");
+    const user = { certificate: join(pki, "admin.crt"), key: join(pki, "admin.key") };
+    const server = readFileSync(kubeconfig, "utf8").match(/server: (\S+)/)?.[1] as string;
+    const api = new Api(server, join(pki, "ca.crt"), user);
+    await allTakePods(api, nodes);
+    const seconds = elapsed() / 1000;
+    await sleep(SETTLE_MS);
+    api.close();
+    return { seconds, mebibytes: residentBelow(folder) / 1024 ** 2 };
+  } finally {
+    await run("delete", "cluster", "--kubeconfig", kubeconfig);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function allTakePods(api: Api, nodes: number): Promise<void> {
+  const done = await poll(
+    async () => {
+      const listed = await api.list("/api/v1/nodes?resourceVersion=0").catch(() => []);
+      return listed.filter(takesPods).length === nodes || undefined;
+    },
+    { timeoutMs: 600_000, intervalMs: 100 },
+  );
+  if (!done) throw new Error(`${nodes} nodes were not ready within 10 minutes`);
+}
+
+/** Resident memory of all processes whose program lies in the folder; kwokctl puts its copies there. */
+function residentBelow(folder: string): number {
+  return readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry))
+    .map((pid) => {
+      try {
+        if (!readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith(folder)) return 0;
+        return 1024 * Number(readFileSync(`/proc/${pid}/status`, "utf8").match(/^VmRSS:\s+(\d+)/m)?.[1] ?? 0);
+      } catch {
+        return 0;
+      }
+    })
+    .reduce((sum, bytes) => sum + bytes, 0);
+}

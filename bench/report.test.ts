@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { row, table } from "./report.ts";
+
+const measurement = { measure: "start", unit: "s", ours: 4.9, peer: 9.8765, peerName: "other" };
+
+describe("row", () => {
+  it("puts both figures and their ratio side by side", () => {
+    expect(row(measurement)).toEqual({
+      ...measurement,
+      peer: 9.88,
+      ratio: 0.496,
+      target: null,
+      met: null,
+    });
+  });
+
+  it.each([
+    [{ of: "ratio", atMost: 1 } as const, "≤ 1×", true],
+    [{ of: "ratio", atLeast: 1 } as const, "≥ 1×", false],
+    [{ of: "ours", atMost: 4 } as const, "≤ 4 s", false],
+    [{ of: "ours", atLeast: 4, atMost: 5 } as const, "≤ 5 and ≥ 4 s", true],
+  ])("judges %j", (target, words, met) => {
+    expect(row({ ...measurement, target })).toMatchObject({ target: words, met });
+  });
+});
+
+describe("table", () => {
+  it("says at a glance what was met and what was missed", () => {
+    const rows = [
+      row({ ...measurement, target: { of: "ratio", atMost: 1 } }),
+      row({ ...measurement, target: { of: "ours", atMost: 1 } }),
+    ];
+    const text = table({ name: "cluster", date: "2026-01-01", machine: "a machine", rows });
+    expect(text).toMatch(/start +s +4\.9 +9\.88 \(other\) +0\.496× +≤ 1× +met/);
+    expect(text).toMatch(/≤ 1 s +MISSED/);
+  });
+});

@@ -1,0 +1,103 @@
+/** What a comparison reports, for people and for programs. */
+import { arch, cpus, release, totalmem, type } from "node:os";
+
+/** One figure of ours beside the same figure of a peer, both measured in the same run. */
+export interface Measurement {
+  readonly measure: string;
+  readonly unit: string;
+  readonly ours: number;
+  readonly peer: number;
+  readonly peerName: string;
+  /** What we want to reach. Default: nothing in particular. */
+  readonly target?: Target;
+}
+
+/** A limit on our own figure, or on the ratio of ours to the peer's. */
+export interface Target {
+  readonly of: "ours" | "ratio";
+  readonly atMost?: number;
+  readonly atLeast?: number;
+}
+
+export interface Row {
+  readonly measure: string;
+  readonly unit: string;
+  readonly ours: number;
+  readonly peer: number;
+  readonly peerName: string;
+  /** Ours divided by the peer's. */
+  readonly ratio: number;
+  /** In words; `null` if there is none. */
+  readonly target: string | null;
+  readonly met: boolean | null;
+}
+
+export interface Report {
+  readonly name: string;
+  readonly date: string;
+  readonly machine: string;
+  readonly rows: readonly Row[];
+}
+
+export function row({ target, ...measurement }: Measurement): Row {
+  const ratio = measurement.ours / measurement.peer;
+  return {
+    ...measurement,
+    ratio: rounded(ratio),
+    ours: rounded(measurement.ours),
+    peer: rounded(measurement.peer),
+    target: target ? inWords(target, measurement.unit) : null,
+    met: target ? isMet(target, measurement.ours, ratio) : null,
+  };
+}
+
+export function machine(): string {
+  const gibibytes = Math.round(totalmem() / 1024 ** 3);
+  return `${cpus().length} × ${cpus()[0]?.model.trim()}, ${gibibytes} GiB, ${type()} ${release()} ${arch()}, Node ${process.version}`;
+}
+
+/** The report as a table. */
+export function table({ name, date, machine, rows }: Report): string {
+  const head = ["measure", "unit", "ours", "peer", "ratio", "target", ""];
+  const body = rows.map((row) => [
+    row.measure,
+    row.unit,
+    String(row.ours),
+    `${row.peer} (${row.peerName})`,
+    `${row.ratio}×`,
+    row.target ?? "",
+    row.met === null ? "" : row.met ? "met" : "MISSED",
+  ]);
+  const widths = head.map((_, column) => Math.max(...[head, ...body].map((cells) => (cells[column] as string).length)));
+  const line = (cells: string[]) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] as number))
+      .join("  ")
+      .trimEnd();
+  return [
+    `${name}, ${date}, ${machine}`,
+    "",
+    line(head),
+    line(widths.map((width) => "─".repeat(width))),
+    ...body.map(line),
+  ].join("\n");
+}
+
+function isMet(
+  { of, atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY }: Target,
+  ours: number,
+  ratio: number,
+): boolean {
+  const value = of === "ours" ? ours : ratio;
+  return value <= atMost && value >= atLeast;
+}
+
+function inWords({ of, atMost, atLeast }: Target, unit: string): string {
+  const limits = [atMost !== undefined && `≤ ${atMost}`, atLeast !== undefined && `≥ ${atLeast}`].filter(Boolean);
+  return `${limits.join(" and ")}${of === "ours" ? ` ${unit}` : "×"}`;
+}
+
+/** Three significant digits: more would only pretend. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(3));
+}
