@@ -18,7 +18,8 @@ const args = process.argv.slice(2);
 const checksOnly = args.includes("--no-tests");
 const filters = args.filter((argument) => argument !== "--no-tests");
 
-step("format and lint", process.execPath, [module("@biomejs/biome/bin/biome"), "ci", "--error-on-warnings", "."]);
+const biome = [module("@biomejs/biome/bin/biome"), "ci", "--colors=off", "--error-on-warnings", "."];
+step("format and lint", process.execPath, biome);
 step("types", process.execPath, [module("typescript/bin/tsc"), "--project", root]);
 step("architecture", process.execPath, [join(root, "tools/architecture/check.ts")]);
 if (checksOnly) process.exit(0);
