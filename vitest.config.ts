@@ -2,6 +2,9 @@ import { defineConfig } from "vitest/config";
 
 const real = "{packages/*/src,bench,tools}/**/*.real.test.ts";
 
+// Nobody is hurried who looks at a breakpoint.
+const patience = process.argv.some((argument) => argument.startsWith("--inspect")) ? 0 : 120_000;
+
 export default defineConfig({
   test: {
     projects: [
@@ -21,8 +24,9 @@ export default defineConfig({
           include: [real],
           fileParallelism: false,
           pool: "forks",
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          globalSetup: "packages/cluster/src/testing/build-binaries.ts",
+          testTimeout: patience,
+          hookTimeout: patience,
           sequence: { groupOrder: 1 },
         },
       },

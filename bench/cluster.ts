@@ -9,7 +9,18 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { Api, buildKwokctl, findBinaries, poll, sleep, startCluster, stopwatch, takesPods } from "@berth/cluster";
+import {
+  Api,
+  type BuildProgress,
+  buildKwokctl,
+  findBinaries,
+  poll,
+  showProgress,
+  sleep,
+  startCluster,
+  stopwatch,
+  takesPods,
+} from "@berth/cluster";
 import type { Measurement } from "./report.ts";
 
 const SIZES = [10, 100, 1000];
@@ -23,7 +34,10 @@ interface Start {
 }
 
 export async function measure({ quick, log }: { quick: boolean; log: (line: string) => void }): Promise<Measurement[]> {
-  const kwokctl = await buildKwokctl();
+  const show = showProgress();
+  const onProgress = (build: BuildProgress) => show({ phase: "binaries", build });
+  await findBinaries({ onProgress }); // or the first measurement would be of the compiler
+  const kwokctl = await buildKwokctl({ onProgress });
   const measurements: Measurement[] = [];
   for (const nodes of quick ? QUICK_SIZES : SIZES) {
     log(`${nodes} nodes: ours`);

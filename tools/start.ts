@@ -1,6 +1,6 @@
 /**
- * `npm start`: what Berth can do today, in half a minute. Starts a real Kubernetes with 20 nodes on this machine, lets a
- * batch of 120 pods run through it, shows where they landed, and takes everything down again.
+ * `npm start`: what Berth can do today, in half a minute. Starts a real control plane with 20 KWOK nodes on this machine,
+ * lets a batch of 120 simulated pods run through it, shows where they landed, and takes everything down again.
  */
 import { type Cluster, ClusterError, type KubeObject, showProgress, sleep, startCluster } from "@berth/cluster";
 
@@ -11,7 +11,7 @@ const interrupted = new AbortController();
 process.on("SIGINT", () => interrupted.abort());
 
 try {
-  console.log(`Starting Kubernetes on this machine: etcd, kube-apiserver, kube-scheduler … and ${NODES} nodes.\n`);
+  console.log(`Starting Kubernetes on this machine: etcd, kube-apiserver, kube-scheduler … and ${NODES} KWOK nodes.\n`);
   await using cluster = await startCluster({
     name: "start",
     nodes: [{ count: NODES, allocatable: { cpu: "4" } }],
@@ -22,7 +22,8 @@ try {
   await submitBatch(cluster);
   await watchBatch(cluster, interrupted.signal);
   console.log(`
-All of it was real: this is what kube-scheduler decided. The cluster is taken down now. Try it yourself:
+The control plane was real, and so was every decision of kube-scheduler; nodes and pods were simulated by KWOK. It is
+taken down now. Try it yourself:
 
   npm run cluster -- up --nodes 20        a cluster that stays
   npm run cluster -- kubectl get nodes
@@ -76,9 +77,9 @@ function picture(nodes: readonly string[], pods: readonly KubeObject[]): string[
     const ended = here.filter(hasEnded).length;
     return `  ${node.padEnd(8)} ${"■".repeat(running)}${"□".repeat(ended)}`;
   });
-  const waiting = pods.filter((pod) => !pod.spec.nodeName).length;
+  const running = pods.filter((pod) => pod.status.phase === "Running").length;
   const done = pods.filter(hasEnded).length;
-  return [...rows, "", `  ${waiting} waiting, ${pods.length - waiting - done} running ■, ${done} done □`];
+  return [...rows, "", `  ${pods.length - running - done} waiting, ${running} running ■, ${done} done □`];
 }
 
 function hasEnded({ status }: KubeObject): boolean {

@@ -6,10 +6,10 @@
  *   npm run check                 the checks alone
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findBinaries, showProgress, stopwatch } from "@berth/cluster";
+import { stopwatch } from "@berth/cluster";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const module = (path: string) => join(root, "node_modules", path);
@@ -25,8 +25,6 @@ step("architecture", process.execPath, [join(root, "tools/architecture/check.ts"
 if (checksOnly) process.exit(0);
 
 prepareRealNodes();
-const progress = showProgress();
-await findBinaries({ onProgress: (build) => progress({ phase: "binaries", build }) });
 runTests();
 
 /** Runs a command and ends everything if it fails. Its output is shown only then. */
@@ -57,6 +55,7 @@ function runTests(): void {
     cwd: root,
     stdio: "inherit",
   });
+  if (!existsSync(report)) process.exit(status || 1); // it did not get as far as the first test, and has said why
   const counts = JSON.parse(readFileSync(report, "utf8")) as Record<string, number>;
   const skipped = (counts.numPendingTests ?? 0) + (counts.numTodoTests ?? 0);
   const skipsInCi = process.env.CI === "true" && skipped > 0;

@@ -1,6 +1,6 @@
 /** The rules of the architecture: pure functions from what a file contains to what is wrong with it. */
 
-/** Package → the packages it may import. The one place where directions are decided; the design explains them. */
+/** Package → the packages it may import. The one place where directions are decided; the README says what each package is. */
 export const layers: Readonly<Record<string, readonly string[]>> = {
   kube: [],
   cluster: [],

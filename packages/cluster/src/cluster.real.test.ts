@@ -110,10 +110,17 @@ describe("KWOK nodes", () => {
     await cluster.kubectl("wait", "--for=condition=Failed", "job/failing", "--timeout=60s");
   });
 
-  it("say what is wrong with a run time that is none", async () => {
-    await createPod(cluster, { name: "wrong", node: "node-3", annotations: { "berth.dev/run-time": "soon" } });
-    const pod = await podIn(cluster, "wrong", "Failed");
-    expect(pod.status).toMatchObject({ reason: "InvalidRunTime", message: expect.stringContaining('"soon"') });
+  it.each([
+    ["run-time", "soon"],
+    ["exit-code", "bad"],
+  ])("say what is wrong with a pod whose %s is %j", async (annotation, value) => {
+    const pod = `wrong-${annotation}`;
+    await createPod(cluster, { name: pod, node: "node-3", annotations: { [`berth.dev/${annotation}`]: value } });
+    const { status } = await podIn(cluster, pod, "Failed");
+    expect(status).toMatchObject({
+      reason: "InvalidAnnotation",
+      message: expect.stringContaining(`berth.dev/${annotation}: "${value}"`),
+    });
   });
 
   it("keep to the run time although the pod is changed and kwok restarted meanwhile", async () => {
@@ -246,9 +253,7 @@ describe.skipIf(reason)(`real nodes${reason ? `, skipped: ${reason}` : ""}`, () 
     await createPod(cluster, { name: "speaker", node: "real-0", script: "echo I am $(hostname); sleep 1000" });
     await podIn(cluster, "speaker", "Running");
     await eventually("it has spoken", async () => ((await logOf("speaker")) === "I am speaker\n" ? true : undefined));
-    expect(await cluster.kubectl("exec", "speaker", "--", "/bin/busybox", "echo", "from", "inside")).toBe(
-      "from inside\n",
-    );
+    expect(await cluster.kubectl("exec", "speaker", "--", "echo", "from", "inside")).toBe("from inside\n");
   });
 
   it("give pods addresses at which other nodes' pods, and this machine, reach them", async () => {

@@ -20,7 +20,7 @@ export const errorCatalogue = {
   BERTH_CLUSTER_NOT_ROOT: "Run as root, or leave out real nodes: KWOK nodes need no privileges.",
   BERTH_CLUSTER_OPTION_INVALID: "Correct the option that the message names.",
   BERTH_CLUSTER_PORT_IN_USE: "Choose another port, or none: a free one is then found.",
-  BERTH_CLUSTER_REMNANTS: "End the processes that the message lists, then run `down` again.",
+  BERTH_CLUSTER_REMNANTS: "The kernel holds these processes: look at them with `ps`, then run `down` again.",
   BERTH_CLUSTER_TOOLS_MISSING: "Install the programs that the message names.",
   BERTH_CLUSTER_TOO_LITTLE_MEMORY: "Free memory, or start fewer nodes.",
 } as const;

@@ -12,6 +12,7 @@ import {
   readSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,6 +27,8 @@ export interface ImageSource {
   readonly folder?: string;
   /** … or a statically linked program, which becomes `/bin/<its name>`. Exactly one of the two. */
   readonly binary?: string;
+  /** Further names in `/bin` for the program, which may behave differently under each. Default: none. */
+  readonly links?: readonly string[];
   /** Default: the program, if there is one. */
   readonly entrypoint?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -36,7 +39,7 @@ export async function writeImage(source: ImageSource, archive: string): Promise<
   checkImage(source);
   const work = mkdtempSync(join(tmpdir(), "berth-image-"));
   try {
-    const root = source.folder ?? rootWith(source.binary as string, join(work, "root"));
+    const root = source.folder ?? rootWith(source.binary as string, source.links ?? [], join(work, "root"));
     await tar(join(work, "layer.tar"), root, ["."]);
     const entrypoint = source.entrypoint ?? (source.binary ? [`/bin/${basename(source.binary)}`] : undefined);
     const config = JSON.stringify({
@@ -84,12 +87,13 @@ function fullName(name: string): string {
   return /[.:]|^localhost$/.test(first) ? tagged : `docker.io/${tagged}`;
 }
 
-function rootWith(binary: string, root: string): string {
+function rootWith(binary: string, links: readonly string[], root: string): string {
   mkdirSync(join(root, "bin"), { recursive: true });
   mkdirSync(join(root, "tmp"), { mode: 0o1777 });
   const program = join(root, "bin", basename(binary));
   copyFileSync(binary, program);
   chmodSync(program, 0o755);
+  for (const link of links) symlinkSync(basename(binary), join(root, "bin", link));
   return root;
 }
 

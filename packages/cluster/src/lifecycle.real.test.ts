@@ -97,7 +97,13 @@ describe("bad input", () => {
     ["a port that is none", { port: 70_000 }, "BERTH_CLUSTER_OPTION_INVALID"],
     ["a folder without binaries", { assets: "/tmp" }, "BERTH_CLUSTER_ASSETS_WRONG"],
     ["a folder that does not exist", { assets: "/nowhere" }, "BERTH_CLUSTER_ASSETS_WRONG"],
-    ["an image out of nothing", { images: [{ name: "x", binary: "/nowhere" }] }, "BERTH_CLUSTER_IMAGE_INVALID"],
+    ["an image for nobody", { images: [{ name: "x", binary: "/nowhere" }] }, "BERTH_CLUSTER_OPTION_INVALID"],
+    [
+      "an image out of nothing",
+      { realNodes: 1, images: [{ name: "x", folder: "/nowhere" }] },
+      "BERTH_CLUSTER_IMAGE_INVALID",
+    ],
+    ["more real nodes than addresses", { realNodes: 251 }, "BERTH_CLUSTER_OPTION_INVALID"],
     ["a scheduler with a path as its name", { schedulers: { "a/b": {} } }, "BERTH_CLUSTER_OPTION_INVALID"],
   ])("%s is refused before anything is started", async (_, options, code) => {
     const name = newName("refused");

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { constants } from "node:os";
 import { resolve } from "node:path";
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { parse } from "yaml";
 import { sleep, stopwatch, today } from "./clock.ts";
 import { type Cluster, openCluster, removeCluster } from "./cluster.ts";
@@ -19,9 +19,9 @@ import { statusText } from "./status.ts";
 
 interface UpFlags {
   name: string;
-  nodes?: string;
+  nodes: string;
   shape: string[];
-  realNodes?: string;
+  realNodes: string;
   image: string[];
   scheduler: string[];
   audit?: boolean;
@@ -30,7 +30,7 @@ interface UpFlags {
   attach?: boolean;
 }
 
-const program = new Command("cluster")
+const program = new Command("npm run cluster --")
   .description("A real Kubernetes on this machine: etcd, kube-apiserver and the rest as plain processes.")
   .enablePositionalOptions()
   .exitOverride()
@@ -42,22 +42,37 @@ Examples:
   npm run cluster -- up --name lab --shape count=5,name=big,cpu=64,label:zone=a --shape count=50
   npm run cluster -- up --real-nodes 2           kubelets that run containers (Linux, root)
   npm run cluster -- kubectl get nodes
+  npm run cluster -- kubectl --name lab get pods -A
   npm run cluster -- logs kube-scheduler --follow
   npm run cluster -- down`,
   );
 
-const collect = (value: string, before: string[]) => [...before, value];
-const named = (command: Command) => command.option("-n, --name <name>", "which cluster", "default");
+const named = (command: Command) =>
+  command.option("--name <name>", "the cluster's name: lower-case letters, digits and hyphens", "default");
+const repeatable = (flags: string, description: string) =>
+  new Option(flags, `${description} (repeatable)`)
+    .default([], "none")
+    .argParser((value: string, before: string[]) => [...before, value]);
 
 named(program.command("up"))
   .description("start a cluster and leave it running")
-  .option("--nodes <count>", "KWOK nodes of the default shape (8 CPUs, 32Gi)")
-  .option("--shape <shape>", "KWOK nodes: count=5,name=big,cpu=64,memory=256Gi,label:zone=a (repeatable)", collect, [])
-  .option("--real-nodes <count>", "kubelets that run containers (Linux, root)")
-  .option("--image <name=path>", "a folder or static program as an image on the real nodes (repeatable)", collect, [])
-  .option("--scheduler <name=file>", "another kube-scheduler with this configuration (repeatable)", collect, [])
-  .option("--audit", "keep an audit log")
-  .option("--assets <folder>", "take the binaries from here (default: KUBEBUILDER_ASSETS, the cache, a build)")
+  .option("--nodes <count>", "KWOK nodes (simulated) with 8 CPUs, 32Gi of memory and 110 pods each", "0")
+  .addOption(
+    repeatable(
+      "--shape <shape>",
+      "KWOK nodes of another shape: count=5,name=big,cpu=64,label:zone=a; any other key is a resource",
+    ),
+  )
+  .option("--real-nodes <count>", "kubelets that run containers (Linux, root)", "0")
+  .addOption(repeatable("--image <name=path>", "an image for the real nodes, made from a folder or a static program"))
+  .addOption(
+    repeatable(
+      "--scheduler <name=file>",
+      "another kube-scheduler; the file has any part of a KubeSchedulerConfiguration",
+    ),
+  )
+  .option("--audit", "keep an audit log: audit.log in the cluster's folder")
+  .option("--assets <folder>", "a folder with all seven binaries (default: KUBEBUILDER_ASSETS, the cache, a build)")
   .option("--port <port>", "the API server's port (default: a free one)")
   .option("--attach", "stay in the foreground; Ctrl-C takes the cluster down")
   .action(up);
@@ -72,18 +87,18 @@ named(program.command("down"))
 program
   .command("status")
   .description("show all clusters, or one")
-  .option("-n, --name <name>", "only this one")
+  .option("--name <name>", "only this one")
   .action(status);
 
 named(program.command("logs"))
-  .description("print a component's log; without a component, list them")
+  .description("print a component's log; without a component, list components and their files")
   .argument("[component]")
   .option("-f, --follow", "go on as the log grows")
   .option("--lines <count>", "how many of the last lines", "100")
   .action(logs);
 
 named(program.command("kubectl"))
-  .description("run kubectl, of the cluster's own version, as its administrator")
+  .description("run kubectl as administrator; --name comes first, everything after it is kubectl's")
   .argument("[arguments...]")
   .passThroughOptions()
   .allowUnknownOption()
@@ -94,12 +109,12 @@ named(program.command("kubectl"))
   });
 
 named(program.command("kill"))
-  .description("end a component as a crash would")
+  .description("end a component with SIGKILL, as a crash would")
   .argument("<component>")
   .action((component: string, { name }: { name: string }) => openCluster(name).kill(component));
 
 named(program.command("restart"))
-  .description("start a component again")
+  .description("start a component again, ending it first if it runs")
   .argument("<component>")
   .action((component: string, { name }: { name: string }) => openCluster(name).restart(component));
 
@@ -109,12 +124,10 @@ async function up(flags: UpFlags): Promise<void> {
   const interrupt = () => interrupted.abort(new Interruption());
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
 
-  const shapes = flags.shape.map(parseShape);
-  if (flags.nodes !== undefined) shapes.unshift({ count: wholeNumber("--nodes", flags.nodes) });
   const cluster = await startCluster({
     name: flags.name,
-    nodes: shapes,
-    realNodes: flags.realNodes === undefined ? 0 : wholeNumber("--real-nodes", flags.realNodes),
+    nodes: [{ count: wholeNumber("--nodes", flags.nodes) }, ...flags.shape.map(parseShape)],
+    realNodes: wholeNumber("--real-nodes", flags.realNodes),
     images: flags.image.map(parseImage),
     schedulers: Object.fromEntries(flags.scheduler.map(parseScheduler)),
     audit: flags.audit ?? false,
@@ -150,7 +163,7 @@ async function watchOver(cluster: Cluster, signal: AbortSignal): Promise<void> {
 
 async function status({ name }: { name?: string }): Promise<void> {
   const clusters = name ? [openCluster(name)] : listRecords().map((record) => openCluster(record.name));
-  if (clusters.length === 0) console.log("no cluster runs; start one with: npm run cluster -- up --nodes 20");
+  if (clusters.length === 0) console.log("you have no cluster; start one with: npm run cluster -- up --nodes 20");
   for (const cluster of clusters) {
     const nodes = await countNodes(cluster);
     console.log(statusText({ ...describe(cluster), nodes }));
@@ -216,13 +229,15 @@ function isFolder(path: string): boolean {
 }
 
 /** npm starts us in the repository's root; a path is meant from where the person is. */
+const invocation = process.env.BERTH_INVOCATION_DIR ?? process.cwd();
+
 function fromInvocation(path: string): string {
-  return resolve(process.env.BERTH_INVOCATION_DIR ?? process.cwd(), path);
+  return resolve(invocation, path);
 }
 
 /** Runs a program in our place; returns its exit code. */
 function run(command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
-  const child = spawn(command, args, { stdio: "inherit", env: { ...process.env, ...env } });
+  const child = spawn(command, args, { stdio: "inherit", cwd: invocation, env: { ...process.env, ...env } });
   process.on("SIGINT", () => {}); // the terminal sends it to the child too, which decides what it means
   return new Promise((resolve, reject) => {
     child.on("error", reject);

@@ -16,6 +16,9 @@ import { ClusterError } from "./errors.ts";
 import { withLock } from "./lock.ts";
 import { stateFolder } from "./places.ts";
 
+/** As many as there are numbers for them in an address. */
+export const MOST_REAL_NODES = 250;
+
 const FIRST = 200;
 const LAST = 239;
 
@@ -29,8 +32,9 @@ export interface NodeAddresses {
 
 /** Pure: where node `index` (from 1) of the network `prefix` ("10.201") is. */
 export function addressesOf(prefix: string, index: number): NodeAddresses {
-  if (index < 1 || index > 250) {
-    throw new ClusterError("BERTH_CLUSTER_OPTION_INVALID", `a cluster has at most 250 real nodes, not ${index}`);
+  if (index < 1 || index > MOST_REAL_NODES) {
+    const message = `a cluster has at most ${MOST_REAL_NODES} real nodes, not ${index}`;
+    throw new ClusterError("BERTH_CLUSTER_OPTION_INVALID", message);
   }
   return {
     host: `${prefix}.0.1`,

@@ -1,10 +1,12 @@
 /** What can be asked of `startCluster`, and the checks that come before anything is changed. */
 import type { AuditOption } from "./audit.ts";
 import type { BuildProgress } from "./build.ts";
+import { folderOf } from "./cluster-record.ts";
 import type { SchedulerConfiguration } from "./control-plane.ts";
 import { ClusterError } from "./errors.ts";
 import { checkImage, type ImageSource } from "./image.ts";
 import { type NodeShape, nodeObjects } from "./kwok-nodes.ts";
+import { MOST_REAL_NODES } from "./network.ts";
 import { requireFreePort } from "./ports.ts";
 import { requireRealNodeSupport } from "./real-node.ts";
 
@@ -52,11 +54,15 @@ export interface Plan {
 }
 
 /** Pure: completes the options with their defaults. */
-export function plan({ name = "default", nodes = 0, realNodes = 0 }: ClusterOptions): Plan {
+export function plan({ name = "default", nodes = 0, realNodes = 0, images = [] }: ClusterOptions): Plan {
   const shapes = typeof nodes === "number" ? [{ count: nodes }] : nodes;
   const real = typeof realNodes === "number" ? { count: realNodes } : realNodes;
-  if (!Number.isInteger(real.count) || real.count < 0) {
-    throw new ClusterError("BERTH_CLUSTER_OPTION_INVALID", `realNodes must be a whole number, not ${real.count}`);
+  if (!Number.isInteger(real.count) || real.count < 0 || real.count > MOST_REAL_NODES) {
+    const message = `realNodes must be a whole number from 0 to ${MOST_REAL_NODES}, not ${real.count}`;
+    throw new ClusterError("BERTH_CLUSTER_OPTION_INVALID", message);
+  }
+  if (images.length > 0 && real.count === 0) {
+    throw new ClusterError("BERTH_CLUSTER_OPTION_INVALID", "images are for real nodes, and there are none");
   }
   return { name, shapes, kwokNodes: nodeObjects(shapes, []).length, realNodes: real };
 }
@@ -67,6 +73,7 @@ export async function preflight(options: ClusterOptions): Promise<Plan> {
     throw new ClusterError("BERTH_CLUSTER_NOT_LINUX", `a cluster runs on Linux; this is ${process.platform}`);
   }
   const planned = plan(options);
+  folderOf(planned.name);
   for (const image of options.images ?? []) checkImage(image);
   for (const name of Object.keys(options.schedulers ?? {})) requireSchedulerName(name);
   if (options.port !== undefined) await requireFreePort(options.port);

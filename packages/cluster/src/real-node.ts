@@ -21,20 +21,21 @@ import { Authority } from "./pki.ts";
 import type { ClusterPlaces } from "./places.ts";
 import { killUntilGone } from "./processes.ts";
 
-/** A small Linux in one program; real nodes come with it as an image, so that there is something to run. */
+/** A small Linux in one program: shell, sleep, wget, httpd and some three hundred more. */
 const BUSYBOX = "/bin/busybox";
-export const busyboxImage: ImageSource = {
-  name: "berth.dev/busybox",
-  binary: BUSYBOX,
-  // Busybox finds its commands by itself once its shell has started: `sh -c 'httpd …'` needs no links in /bin.
-  entrypoint: ["/bin/busybox", "sh"],
-};
+
+/** Real nodes come with it as an image, so that there is something to run. */
+function busyboxImage(): ImageSource {
+  const commands = execFileSync(BUSYBOX, ["--list"], { encoding: "utf8" }).split("\n");
+  const links = commands.filter((command) => command !== "" && command !== "busybox");
+  return { name: "berth.dev/busybox", binary: BUSYBOX, links, entrypoint: ["/bin/sh"] };
+}
 
 /** What holds a pod's namespaces open. Ends when asked, which a first process does only if it says so. */
 const sandboxImage: ImageSource = {
   name: "berth.dev/pause",
   binary: BUSYBOX,
-  entrypoint: ["/bin/busybox", "sh", "-c", "trap 'exit 0' TERM INT; while :; do sleep 1000000 & wait; done"],
+  entrypoint: [BUSYBOX, "sh", "-c", "trap 'exit 0' TERM INT; while :; do sleep 1000000 & wait; done"],
 };
 
 const CNI_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
@@ -96,7 +97,7 @@ export async function startRealNode(context: RealNodeContext, options: RealNodeO
   const containerd = containerdComponent(folder, holder, name, addresses);
   await waitUntilReady(places, startComponent(places, containerd), signal);
   await loadImage(context, name, sandboxImage);
-  await loadImage(context, name, busyboxImage);
+  await loadImage(context, name, busyboxImage());
 
   const kubelet = await kubeletComponent(context, options, folder, holder, addresses, cgroup);
   await waitUntilReady(places, startComponent(places, kubelet), signal);

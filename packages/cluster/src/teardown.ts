@@ -23,11 +23,12 @@ export async function tearDown(folder: string): Promise<void> {
 
 /** Keeps two processes from starting and ending a cluster of the same name at once. */
 export function withClusterLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
-  const { tag } = clusterPlaces(folder);
-  return withLock(join(stateFolder(), "locks", tag), work);
+  // Sixteen locks for all names there will ever be: a lock's file can never be removed, as somebody may wait for it.
+  const which = clusterPlaces(folder).tag.at(-1);
+  return withLock(join(stateFolder(), "locks", `clusters-${which}`), work);
 }
 
-/** Whether there is anything of a cluster in this folder. */
+/** Whether there is anything of a cluster, also if its folder was removed by hand. */
 export function hasRemains(folder: string): boolean {
-  return existsSync(folder);
+  return existsSync(folder) || markedProcesses(folder).length > 0;
 }

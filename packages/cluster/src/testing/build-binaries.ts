@@ -1,0 +1,15 @@
+/** Runs once before the tests of real processes: no test shall have to wait for, or run out of time in, a build. */
+import { findBinaries } from "../binaries.ts";
+import { ClusterError } from "../errors.ts";
+import { showProgress } from "../progress.ts";
+
+export async function setup(): Promise<void> {
+  const show = showProgress();
+  try {
+    await findBinaries({ onProgress: (build) => show({ phase: "binaries", build }) });
+  } catch (error) {
+    if (!(error instanceof ClusterError)) throw error;
+    console.error(`\nberth: ${error.message} (${error.code})\n`);
+    process.exit(1);
+  }
+}
