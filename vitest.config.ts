@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-const real = "{packages/*/src,bench,tools}/**/*.real.test.ts";
+const real = "{packages/*/src,bench,examples,tools}/**/*.real.test.ts";
 
 // Nobody is hurried who looks at a breakpoint.
 const patience = process.argv.some((argument) => argument.startsWith("--inspect")) ? 0 : 120_000;
@@ -12,7 +12,7 @@ export default defineConfig({
         // Rules without any process: many at once.
         test: {
           name: "pure",
-          include: ["{packages/*/src,bench,tools}/**/*.test.ts"],
+          include: ["{packages/*/src,bench,examples,tools}/**/*.test.ts"],
           exclude: [real, "**/node_modules/**"],
           sequence: { groupOrder: 0 },
         },
