@@ -14,7 +14,7 @@ export default defineConfig({
           name: "pure",
           include: ["{packages/*/src,bench,examples,tools}/**/*.test.ts"],
           exclude: [real, "**/node_modules/**"],
-          sequence: { groupOrder: 0 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -27,7 +27,7 @@ export default defineConfig({
           globalSetup: "packages/cluster/src/testing/build-binaries.ts",
           testTimeout: patience,
           hookTimeout: patience,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],
