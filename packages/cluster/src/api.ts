@@ -1,6 +1,7 @@
 /** Just enough of an API client to set a cluster up: JSON in, JSON out, with the administrator's certificate. */
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
+import { timeout } from "./clock.ts";
 import { ClusterError } from "./errors.ts";
 import type { KeyPair } from "./pki.ts";
 
@@ -36,6 +37,12 @@ export class ApiError extends ClusterError {
   }
 }
 
+interface CallOptions {
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export class Api {
   readonly server: string;
   readonly #agent: Agent;
@@ -51,36 +58,39 @@ export class Api {
     });
   }
 
-  get<T = KubeObject>(path: string): Promise<T> {
-    return this.call("GET", path);
+  get<T = KubeObject>(path: string, signal?: AbortSignal): Promise<T> {
+    return this.#call("GET", path, { signal });
   }
 
-  async list(path: string): Promise<KubeObject[]> {
-    const { items } = await this.call<{ items: KubeObject[] }>("GET", path);
+  async list(path: string, signal?: AbortSignal): Promise<KubeObject[]> {
+    const { items } = await this.#call<{ items: KubeObject[] }>("GET", path, { signal });
     return items;
   }
 
-  create<T = KubeObject>(path: string, object: unknown): Promise<T> {
-    return this.call("POST", path, object);
+  create<T = KubeObject>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+    return this.#call("POST", path, { body, signal });
   }
 
   /** Deletes; what is already gone is fine. */
-  async delete(path: string, options?: unknown): Promise<void> {
-    await this.call("DELETE", path, options).catch(ignoreReason("NotFound"));
+  async delete(path: string): Promise<void> {
+    await this.#call("DELETE", path, {}).catch(ignoreReason("NotFound"));
   }
 
-  mergePatch<T = KubeObject>(path: string, patch: unknown): Promise<T> {
-    return this.call("PATCH", path, patch, "application/merge-patch+json");
+  mergePatch<T = KubeObject>(path: string, body: unknown): Promise<T> {
+    return this.#call("PATCH", path, { body, type: "application/merge-patch+json" });
   }
 
-  call<T>(method: string, path: string, body?: unknown, type = "application/json"): Promise<T> {
+  #call<T>(method: string, path: string, { body, type = "application/json", signal }: CallOptions): Promise<T> {
     const payload = body === undefined ? undefined : JSON.stringify(body);
+    // The API server itself gives up after a minute; one that is stopped or wedged answers nothing at all.
+    const limit = AbortSignal.any([timeout(70_000), ...(signal ? [signal] : [])]);
     return new Promise((resolve, reject) => {
       const call = request(
         new URL(path, this.server),
         {
           method,
           agent: this.#agent,
+          signal: limit,
           headers: payload === undefined ? {} : { "content-type": type, "content-length": Buffer.byteLength(payload) },
         },
         (response) => {
@@ -95,7 +105,7 @@ export class Api {
           });
         },
       );
-      call.on("error", reject);
+      call.on("error", (error) => reject(signal?.aborted ? signal.reason : error));
       call.end(payload);
     });
   }
@@ -113,17 +123,25 @@ export function ignoreReason(reason: string): (error: unknown) => undefined {
   };
 }
 
-/** Runs `work` for every item, at most `width` at once. */
+/** Runs `work` for every item, at most `width` at once. After a failure no further item is begun. */
 export async function inParallel<T>(
   items: readonly T[],
   width: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  const rest = items.values();
+  let next = 0;
   const worker = async () => {
-    for (const item of rest) await work(item);
+    while (next < items.length) {
+      const item = items[next++] as T;
+      await work(item).catch((error: unknown) => {
+        next = items.length;
+        throw error;
+      });
+    }
   };
-  await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker));
+  const outcomes = await Promise.allSettled(Array.from({ length: width }, worker));
+  const failure = outcomes.find((outcome) => outcome.status === "rejected");
+  if (failure) throw failure.reason;
 }
 
 function parseBody(text: string): unknown {

@@ -1,4 +1,4 @@
-/** The audit log: every request that the API server answered, for tests and measurements that count requests. */
+/** The audit log: the requests that the API server answered, for tests and measurements that count them. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { stringify } from "yaml";
 
@@ -21,7 +21,7 @@ export interface AuditEvent {
   readonly stageTimestamp: string;
 }
 
-/** Who asked for what and when, without bodies. Each request appears once, when it has been answered. */
+/** Who asked for what and when, without bodies. Each request appears once, when it has been answered; see the rules. */
 const DEFAULT_POLICY = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",

@@ -1,8 +1,9 @@
 /** The programs a cluster consists of, and where they come from: a given folder, the user's cache, or a build. */
-import { accessSync, constants, existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type BuildProgress, type BuildRecipe, build, outputFolder } from "./build.ts";
+import { type BuildProgress, type BuildRecipe, build } from "./build.ts";
+import { isExecutable } from "./command.ts";
 import { ClusterError } from "./errors.ts";
 
 export const binaryNames = [
@@ -55,7 +56,7 @@ export interface FindBinariesOptions {
 /** Finds the binaries, building those that neither a given folder nor the cache has. */
 export async function findBinaries(options: FindBinariesOptions = {}): Promise<Binaries> {
   const assets = options.assets ?? (process.env.KUBEBUILDER_ASSETS || undefined);
-  if (assets !== undefined) return binariesIn(assets);
+  if (assets !== undefined) return binariesIn(resolve(assets));
   return binariesAt(await build(kubernetesRecipe, options));
 }
 
@@ -69,12 +70,6 @@ export async function buildKwokctl(options: FindBinariesOptions = {}): Promise<s
   return join(await build(recipe, options), "kwokctl");
 }
 
-/** Where the binaries are when they have been built before. Never builds. */
-export function cachedBinaries(): Binaries | undefined {
-  const folder = outputFolder(kubernetesRecipe);
-  return binaryNames.every((name) => existsSync(join(folder, name))) ? binariesAt(folder) : undefined;
-}
-
 function binariesIn(folder: string): Binaries {
   const missing = binaryNames.filter((name) => !isExecutable(join(folder, name)));
   if (missing.length > 0) {
@@ -86,15 +81,6 @@ function binariesIn(folder: string): Binaries {
 
 function binariesAt(folder: string): Binaries {
   return Object.fromEntries(binaryNames.map((name) => [name, join(folder, name)])) as Binaries;
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function pinnedVersion(module: string): string {

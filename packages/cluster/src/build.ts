@@ -108,19 +108,22 @@ async function goBuild(recipe: BuildRecipe, program: string, folder: string, sig
     cwd: recipe.moduleFolder,
     env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOFLAGS: "" },
     stdio: ["ignore", "ignore", "pipe"],
-    ...(signal && { signal }),
+    // What a person at the keyboard would send: Go then ends its compilers and removes its scratch folder.
+    ...(signal && { signal, killSignal: "SIGINT" as const }),
   });
   let message = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     message = (message + text).slice(-4000);
   });
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", resolve);
-  });
-  if (code !== 0) {
+  child.on("error", () => {}); // an abort is reported as an error too; either way "close" follows
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  try {
+    signal?.throwIfAborted();
+    if (code !== 0) {
+      throw new ClusterError("BERTH_CLUSTER_BUILD_FAILED", `go build ${goPackage} failed:\n${message.trim()}`);
+    }
+    renameSync(unfinished, join(folder, program));
+  } finally {
     rmSync(unfinished, { force: true });
-    throw new ClusterError("BERTH_CLUSTER_BUILD_FAILED", `go build ${goPackage} failed:\n${message.trim()}`);
   }
-  renameSync(unfinished, join(folder, program));
 }

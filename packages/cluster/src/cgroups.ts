@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { poll } from "./clock.ts";
+import { ClusterError } from "./errors.ts";
 
 const ROOT = "/sys/fs/cgroup";
 
@@ -41,7 +42,7 @@ export function cgroupProcesses(tag: string, node = ""): number[] {
 
 /** Removes the cgroups; their processes must have ended. */
 export async function removeCgroups(tag: string, node = ""): Promise<void> {
-  await poll(
+  const removed = await poll(
     () => {
       for (const hierarchy of hierarchies()) {
         for (const folder of foldersBelow(join(hierarchy, tag, node)).reverse()) {
@@ -56,6 +57,7 @@ export async function removeCgroups(tag: string, node = ""): Promise<void> {
     },
     { timeoutMs: 5000, intervalMs: 20 },
   );
+  if (!removed) throw new ClusterError("BERTH_CLUSTER_REMNANTS", `the cgroups ${join(tag, node)} cannot be removed`);
 }
 
 /** The folder and all folders inside, parents first. Empty if it does not exist. */

@@ -7,11 +7,14 @@ import { clusterPlaces, clustersFolder } from "./places.ts";
 import { isAlive, type ProcessIdentity } from "./processes.ts";
 
 export interface ClusterRecord {
+  /** Tells this cluster from others that had, or will have, the same name. */
+  readonly id: string;
   readonly name: string;
   readonly folder: string;
   /** The process whose end is the cluster's end; `null` for a cluster that stays until it is taken down. */
   readonly owner: ProcessIdentity | null;
   readonly started: string;
+  /** Whether the start is complete; until then nobody but the starter can use the cluster. */
   readonly ready: boolean;
   readonly server: string;
   readonly binaries: Binaries;
@@ -28,7 +31,7 @@ export function writeRecord(record: ClusterRecord): ClusterRecord {
   return record;
 }
 
-/** `undefined` if there is no such cluster, or one that died before it could write its record. */
+/** `undefined` if there is no such cluster. */
 export function readRecord(folder: string): ClusterRecord | undefined {
   try {
     return JSON.parse(readFileSync(clusterPlaces(folder).record, "utf8")) as ClusterRecord;

@@ -112,9 +112,12 @@ describe("KWOK nodes", () => {
 
   it.each([
     ["run-time", "soon"],
+    ["run-time", "9999999h"],
+    ["start-delay", "1e3s"],
+    ["termination-delay", "-1s"],
     ["exit-code", "bad"],
   ])("say what is wrong with a pod whose %s is %j", async (annotation, value) => {
-    const pod = `wrong-${annotation}`;
+    const pod = `wrong-${annotation}-${value.length}`;
     await createPod(cluster, { name: pod, node: "node-3", annotations: { [`berth.dev/${annotation}`]: value } });
     const { status } = await podIn(cluster, pod, "Failed");
     expect(status).toMatchObject({
@@ -311,8 +314,18 @@ describe.skipIf(reason)(`real nodes${reason ? `, skipped: ${reason}` : ""}`, () 
     expect((await getPod(cluster, "survivor")).status.containerStatuses[0].restartCount).toBe(0);
   });
 
-  it("are removed with everything they had on this machine, and others added", async () => {
-    await cluster.removeNode("real-1");
+  it("are removed with everything they had on this machine, pods included, and others added", async () => {
+    const processes = () => remains(name).filter((remnant) => remnant.startsWith("process")).length;
+    const [extra = ""] = await cluster.addRealNodes({ count: 1 });
+    const before = processes();
+    await cluster.removeNode(extra);
+    const ofOneNode = before - processes(); // its kubelet, its containerd and what holds its namespaces
+    expect(ofOneNode).toBeGreaterThanOrEqual(3);
+
+    await createPod(cluster, { name: "doomed", node: "real-1", script: "sleep 1000" });
+    await podIn(cluster, "doomed", "Running");
+    await cluster.removeNode("real-1", { drain: false });
+    expect(processes()).toBe(before - 2 * ofOneNode);
     expect(await nodeNames()).not.toContain("real-1");
     expect(Object.keys(cluster.logs).filter((component) => component.endsWith("real-1"))).toEqual([]);
     expect(remains(name).filter((remnant) => /n2@|real-1/.test(remnant))).toEqual([]);
@@ -324,7 +337,6 @@ describe.skipIf(reason)(`real nodes${reason ? `, skipped: ${reason}` : ""}`, () 
   });
 });
 
-// Last, because Kubernetes' own clients wait longer and longer between attempts when they lose the API server.
 describe("faults", () => {
   it("kube-scheduler killed in the middle of 200 pods: all of them are bound in the end", async () => {
     const names = Array.from({ length: 200 }, (_, index) => `burst-${index}`);

@@ -1,12 +1,19 @@
 /** A running cluster, as the process that started it, or another one, holds it in its hands. */
 import { execFile } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Api, type KubeObject } from "./api.ts";
 import { type AuditEvent, readAudit } from "./audit.ts";
 import { type ClusterRecord, folderOf, readRecord, writeRecord } from "./cluster-record.ts";
-import { killComponent, listComponents, readComponent, startComponent, waitUntilReady } from "./component.ts";
+import {
+  type Home,
+  killComponent,
+  listComponents,
+  readComponent,
+  startComponent,
+  waitUntilReady,
+} from "./component.ts";
 import type { SchedulerConfiguration } from "./control-plane.ts";
 import { drain } from "./drain.ts";
 import { ClusterError } from "./errors.ts";
@@ -16,15 +23,25 @@ import {
   NODE_KIND_LABEL,
   type NodeShape,
   nodeObjects,
+  REAL_NODE_PREFIX,
   releaseLeases,
   waitForNodes,
 } from "./kwok-nodes.ts";
-import { type RealNodes, requireSchedulerName } from "./options.ts";
+import { type RealNodes, requireRealNodeCount, requireSchedulerName } from "./options.ts";
 import { type ClusterPlaces, clusterPlaces } from "./places.ts";
 import { isAlive, residentBytes } from "./processes.ts";
-import { loadImage, type RealNodeContext, startRealNode, stopRealNode } from "./real-node.ts";
+import {
+  busyboxImage,
+  importImage,
+  nodeFolder,
+  type RealNodeContext,
+  sandboxImage,
+  startRealNode,
+  stopRealNode,
+  withImages,
+} from "./real-node.ts";
 import { prepareScheduler, secondScheduler } from "./schedulers.ts";
-import { hasRemains, tearDown, withClusterLock } from "./teardown.ts";
+import { hasRemains, tearDown, tearDownOwn, withClusterLock } from "./teardown.ts";
 
 export interface ComponentStatus {
   readonly name: string;
@@ -38,6 +55,10 @@ export interface ComponentStatus {
 export function openCluster(name = "default"): Cluster {
   const record = readRecord(folderOf(name));
   if (!record) throw new ClusterError("BERTH_CLUSTER_NOT_FOUND", `there is no cluster "${name}"`);
+  if (!record.ready) {
+    const message = `cluster "${name}" is being started, or was left so by a starter that was killed`;
+    throw new ClusterError("BERTH_CLUSTER_NOT_READY", message);
+  }
   const { pki } = clusterPlaces(record.folder);
   const admin = { certificate: join(pki, "admin.crt"), key: join(pki, "admin.key") };
   return new Cluster(record, new Api(record.server, join(pki, "ca.crt"), admin), () => {});
@@ -92,6 +113,11 @@ export class Cluster {
     return this.#record.owner === null;
   }
 
+  /** Whether it is still there: nobody has taken it down, or taken its name since. */
+  get exists(): boolean {
+    return readRecord(this.#record.folder)?.id === this.#record.id;
+  }
+
   get components(): ComponentStatus[] {
     return listComponents(this.#places)
       .filter((component) => component.health !== null)
@@ -142,7 +168,7 @@ export class Cluster {
   ): Promise<string[]> {
     const existing = (await this.api.list("/api/v1/nodes?resourceVersion=0")).map((node) => node.metadata.name);
     const objects = nodeObjects(typeof nodes === "number" ? [{ count: nodes }] : nodes, existing);
-    const names = await createNodes(this.api, objects);
+    const names = await createNodes(this.api, objects, signal);
     await waitForNodes(this.api, names, (ready) => onReady?.(ready, names.length), signal);
     return names;
   }
@@ -152,16 +178,24 @@ export class Cluster {
     { count, labels = {} }: RealNodes,
     { images = [], signal }: { images?: readonly ImageSource[]; signal?: AbortSignal | undefined } = {},
   ): Promise<string[]> {
+    requireRealNodeCount(count);
+    for (const image of images) checkImage(image);
     if (count === 0) return [];
     const context = this.#realNodeContext(signal);
-    const first = 1 + Math.max(0, ...this.#realNodeIndexes());
     const names: string[] = [];
-    for (let index = first; index < first + count; index++) {
-      const name = realNodeName(index);
-      await startRealNode(context, { name, index, labels: { [NODE_KIND_LABEL]: "real", ...labels } });
-      for (const image of images) await loadImage(context, name, image);
-      names.push(name);
-    }
+    await withImages(context, [sandboxImage, busyboxImage(), ...images], async (archives) => {
+      for (let added = 0; added < count; added++) {
+        const index = this.#claimRealNode();
+        const name = realNodeName(index);
+        try {
+          await startRealNode(context, { name, index, labels: { [NODE_KIND_LABEL]: "real", ...labels }, archives });
+        } catch (error) {
+          if (this.exists) await stopRealNode(context, name, index); // if not, somebody else is removing it all
+          throw error;
+        }
+        names.push(name);
+      }
+    });
     await waitForNodes(this.api, names, () => {}, signal);
     return names;
   }
@@ -182,7 +216,9 @@ export class Cluster {
   async loadImage(image: ImageSource): Promise<void> {
     checkImage(image);
     const context = this.#realNodeContext();
-    for (const index of this.#realNodeIndexes()) await loadImage(context, realNodeName(index), image);
+    await withImages(context, [image], async ([archive]) => {
+      for (const index of this.#realNodeIndexes()) await importImage(context, realNodeName(index), archive as string);
+    });
   }
 
   // --- Components --------------------------------------------------------------------------------------------------
@@ -195,9 +231,11 @@ export class Cluster {
   /** Starts a component again, ending it first if it still runs, and waits until it is healthy. */
   async restart(component: string): Promise<void> {
     const record = readComponent(this.#places, component);
-    await killComponent(record);
-    if (component === "kwok") await releaseLeases(this.api);
-    await waitUntilReady(this.#places, startComponent(this.#places, record));
+    if (component === "kwok") {
+      await killComponent(record);
+      await releaseLeases(this.api).catch(() => {}); // without an API server it has to wait for them to run out
+    }
+    await waitUntilReady(this.#places, await startComponent(this.#home, record));
   }
 
   /**
@@ -212,15 +250,15 @@ export class Cluster {
     }
     const given = secondScheduler(name, config);
     const spec = await prepareScheduler(this.#places, this.#record.binaries, component, given);
-    await waitUntilReady(this.#places, startComponent(this.#places, spec), signal);
+    await waitUntilReady(this.#places, await startComponent(this.#home, spec), signal);
   }
 
   // --- The end -----------------------------------------------------------------------------------------------------
 
-  /** Ends the cluster and removes everything of it. May be called twice. */
+  /** Ends the cluster and removes everything of it. May be called twice; another cluster of its name is left alone. */
   async stop(): Promise<void> {
     this.api.close();
-    await withClusterLock(this.#record.folder, () => tearDown(this.#record.folder));
+    await tearDownOwn(this.#record);
     this.#callOffReaper();
   }
 
@@ -229,11 +267,30 @@ export class Cluster {
     return this.stop();
   }
 
+  get #home(): Home {
+    return { places: this.#places, id: this.#record.id };
+  }
+
+  /** A real node is there as long as its folder is. */
   #realNodeIndexes(): number[] {
     try {
-      return readdirSync(this.#places.nodes).map((name) => Number(name.slice(REAL_PREFIX.length)) + 1);
+      return readdirSync(this.#places.nodes).map((name) => Number(name.slice(REAL_NODE_PREFIX.length + 1)) + 1);
     } catch {
       return [];
+    }
+  }
+
+  /** Takes the next number by making its folder, which only one of those who try at once can do. */
+  #claimRealNode(): number {
+    mkdirSync(this.#places.nodes, { recursive: true });
+    for (let index = 1; ; index++) {
+      requireRealNodeCount(index);
+      try {
+        mkdirSync(nodeFolder(this.#places, realNodeName(index)));
+        return index;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      }
     }
   }
 
@@ -243,7 +300,7 @@ export class Cluster {
       const message = `cluster "${this.name}" was started without real nodes, so it has no network for them`;
       throw new ClusterError("BERTH_CLUSTER_OPTION_INVALID", message);
     }
-    return { cluster: this.name, places: this.#places, binaries, server: this.server, network, signal };
+    return { ...this.#home, cluster: this.name, binaries, server: this.server, network, signal };
   }
 
   async #requireNode(name: string): Promise<KubeObject> {
@@ -259,9 +316,7 @@ export interface RemoveNodeOptions {
   readonly signal?: AbortSignal;
 }
 
-const REAL_PREFIX = "real-";
-
 /** Real nodes are numbered from 1 in their addresses and, as all things of Kubernetes, from 0 in their names. */
 function realNodeName(index: number): string {
-  return `${REAL_PREFIX}${index - 1}`;
+  return `${REAL_NODE_PREFIX}-${index - 1}`;
 }

@@ -10,9 +10,12 @@ import { get as httpGet } from "node:http";
 import { get as httpsGet } from "node:https";
 import { join } from "node:path";
 import { poll } from "./clock.ts";
+import { readRecord } from "./cluster-record.ts";
+import { clusterEnvironment } from "./command.ts";
 import { ClusterError } from "./errors.ts";
 import type { ClusterPlaces } from "./places.ts";
-import { identify, isAlive, killUntilGone, MARKER, type ProcessIdentity } from "./processes.ts";
+import { identify, isAlive, killUntilGone, type ProcessIdentity } from "./processes.ts";
+import { withClusterLock } from "./teardown.ts";
 
 /** How a component is started and asked for its health. */
 export interface ComponentSpec {
@@ -29,24 +32,46 @@ export interface ComponentRecord extends ComponentSpec {
 
 const READY_WITHIN_MS = 120_000;
 
-/** Starts a component and returns at once. */
-export function startComponent(places: ClusterPlaces, spec: ComponentSpec): ComponentRecord {
+/** The cluster that a component belongs to. */
+export interface Home {
+  readonly places: ClusterPlaces;
+  readonly id: string;
+}
+
+/**
+ * Starts a component and returns at once; one of the same name that still runs is ended first, as a crash would.
+ *
+ * Holds the cluster's lock, so that a cluster that is being taken down, or another start of the same component, comes
+ * before or after, but never in between.
+ */
+export function startComponent({ places, id }: Home, spec: ComponentSpec): Promise<ComponentRecord> {
+  return withClusterLock(places.folder, async () => {
+    if (readRecord(places.folder)?.id !== id) {
+      throw new ClusterError("BERTH_CLUSTER_NOT_FOUND", `${spec.name} cannot be started: its cluster is gone`);
+    }
+    const present = listComponents(places).find((component) => component.name === spec.name);
+    if (present) await killComponent(present);
+    return spawnComponent(places, spec);
+  });
+}
+
+function spawnComponent(places: ClusterPlaces, { name, command, health }: ComponentSpec): ComponentRecord {
   mkdirSync(places.logs, { recursive: true });
   mkdirSync(places.components, { recursive: true });
-  const log = openSync(places.log(spec.name), "a");
-  const [program, ...args] = spec.command;
+  const log = openSync(places.log(name), "a");
+  const [program, ...args] = command;
   const child = spawn(program, args, {
     cwd: places.folder,
     // A session of its own: a Ctrl-C in the terminal is for the starter, who decides what it means for the cluster.
     detached: true,
     stdio: ["ignore", log, log],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, [MARKER]: places.folder },
+    env: clusterEnvironment(places.folder),
   });
   closeSync(log);
   child.on("error", () => {}); // no pid then, which waitUntilReady reports
   child.unref();
   const identity = child.pid === undefined ? undefined : identify(child.pid);
-  return writeRecord(places, { ...spec, process: identity ?? null });
+  return writeComponent(places, { name, command, health, process: identity ?? null });
 }
 
 /** Waits until the component is healthy; reports the tail of its log if it dies first. */
@@ -98,11 +123,19 @@ export function listComponents(places: ClusterPlaces): ComponentRecord[] {
   return files
     .filter((file) => file.endsWith(".json"))
     .sort()
-    .map((file) => JSON.parse(readFileSync(join(places.components, file), "utf8")) as ComponentRecord);
+    .flatMap((file) => readFile(join(places.components, file)));
+}
+
+function readFile(file: string): ComponentRecord[] {
+  try {
+    return [JSON.parse(readFileSync(file, "utf8")) as ComponentRecord];
+  } catch {
+    return []; // removed since it was listed
+  }
 }
 
 /** The last lines of a component's log, headed by its path. */
-export function logTail(places: ClusterPlaces, name: string, lines = 15): string {
+function logTail(places: ClusterPlaces, name: string, lines = 15): string {
   let text: string;
   try {
     text = readFileSync(places.log(name), "utf8");
@@ -113,11 +146,12 @@ export function logTail(places: ClusterPlaces, name: string, lines = 15): string
   return tail ? `the end of its log:\n${tail}` : "its log is empty";
 }
 
-function died(places: ClusterPlaces, name: string): ClusterError {
+/** For a component that ended before it was of any use. */
+export function died(places: ClusterPlaces, name: string): ClusterError {
   return new ClusterError("BERTH_CLUSTER_COMPONENT_DIED", `${name} died while starting; ${logTail(places, name)}`);
 }
 
-function writeRecord(places: ClusterPlaces, record: ComponentRecord): ComponentRecord {
+function writeComponent(places: ClusterPlaces, record: ComponentRecord): ComponentRecord {
   const file = join(places.components, `${record.name}.json`);
   writeFileSync(`${file}.new`, JSON.stringify(record, null, 2));
   renameSync(`${file}.new`, file); // readers see the old record or the new one, never half of it
@@ -125,7 +159,7 @@ function writeRecord(places: ClusterPlaces, record: ComponentRecord): ComponentR
 }
 
 /** One health question, answered within a second or counted as a no. */
-export function isHealthy(url: string): Promise<boolean> {
+function isHealthy(url: string): Promise<boolean> {
   // The components make their own serving certificates; on this machine's own addresses nobody else can answer.
   const get = url.startsWith("https:") ? httpsGet : httpGet;
   return new Promise((resolve) => {

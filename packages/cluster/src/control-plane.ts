@@ -11,12 +11,14 @@ export interface ControlPlane {
   readonly address: string;
   readonly ports: {
     readonly etcd: number;
+    readonly etcdHealth: number;
     readonly apiServer: number;
     readonly controllerManager: number;
     readonly kwok: number;
   };
   readonly pki: {
     readonly authority: string;
+    readonly etcd: KeyPair;
     readonly server: KeyPair;
     readonly admin: KeyPair;
     readonly serviceAccount: { readonly publicKey: string; readonly privateKey: string };
@@ -31,16 +33,24 @@ export function apiServerUrl({ address, ports }: Pick<ControlPlane, "address" | 
   return `https://${address}:${ports.apiServer}`;
 }
 
-export function etcd({ binaries, places, ports }: ControlPlane): ComponentSpec {
-  const url = `http://127.0.0.1:${ports.etcd}`;
+export function etcd({ binaries, places, ports, pki }: ControlPlane): ComponentSpec {
+  const health = `http://127.0.0.1:${ports.etcdHealth}`;
   return {
     name: "etcd",
     command: [
       binaries.etcd,
       `--data-dir=${places.etcd}`,
-      `--listen-client-urls=${url}`,
-      `--advertise-client-urls=${url}`,
-      "--listen-peer-urls=http://127.0.0.1:0",
+      `--listen-client-urls=${etcdUrl(ports)}`,
+      `--advertise-client-urls=${etcdUrl(ports)}`,
+      `--listen-metrics-urls=${health}`,
+      "--listen-peer-urls=https://127.0.0.1:0",
+      // Loopback is everybody's on this machine, and whoever writes to etcd commands the cluster: certificates only.
+      ...["", "peer-"].flatMap((side) => [
+        `--${side}cert-file=${pki.etcd.certificate}`,
+        `--${side}key-file=${pki.etcd.key}`,
+        `--${side}trusted-ca-file=${pki.authority}`,
+        `--${side}client-cert-auth`,
+      ]),
       // Alone it has nobody to wait for before it elects itself; the usual second would be lost at every start.
       "--heartbeat-interval=10",
       "--election-timeout=100",
@@ -49,8 +59,12 @@ export function etcd({ binaries, places, ports }: ControlPlane): ComponentSpec {
       "--quota-backend-bytes=8589934592",
       "--log-level=warn",
     ],
-    health: `${url}/health`,
+    health: `${health}/health`,
   };
+}
+
+function etcdUrl(ports: ControlPlane["ports"]): string {
+  return `https://127.0.0.1:${ports.etcd}`;
 }
 
 export function apiServer(plane: ControlPlane): ComponentSpec {
@@ -59,7 +73,10 @@ export function apiServer(plane: ControlPlane): ComponentSpec {
     name: "kube-apiserver",
     command: [
       binaries["kube-apiserver"],
-      `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
+      `--etcd-servers=${etcdUrl(ports)}`,
+      `--etcd-cafile=${pki.authority}`,
+      `--etcd-certfile=${pki.etcd.certificate}`,
+      `--etcd-keyfile=${pki.etcd.key}`,
       `--bind-address=${address}`,
       `--advertise-address=${address}`,
       `--secure-port=${ports.apiServer}`,
@@ -78,7 +95,13 @@ export function apiServer(plane: ControlPlane): ComponentSpec {
       `--kubelet-client-certificate=${pki.admin.certificate}`,
       `--kubelet-client-key=${pki.admin.key}`,
       "--profiling=false",
-      ...(auditPolicy ? [`--audit-policy-file=${auditPolicy}`, `--audit-log-path=${places.audit}`] : []),
+      ...(auditPolicy
+        ? [
+            `--audit-policy-file=${auditPolicy}`,
+            `--audit-log-path=${places.audit}`,
+            "--audit-log-maxsize=0", // one file, however long: whoever counts requests wants all of them
+          ]
+        : []),
     ],
     health: `${apiServerUrl(plane)}/readyz`,
   };
@@ -104,6 +127,7 @@ export function controllerManager({ binaries, places, ports, pki, kwokNodes }: C
       "--kube-api-qps=1000",
       "--kube-api-burst=2000",
       "--profiling=false",
+      `--flex-volume-plugin-dir=${places.folder}/volume-plugins`, // it would make the usual folder if there is none
     ],
     health: `https://127.0.0.1:${ports.controllerManager}/healthz`,
   };

@@ -10,7 +10,7 @@ export async function drain(api: Api, node: string, signal?: AbortSignal): Promi
   await api.mergePatch(`/api/v1/nodes/${node}`, { spec: { unschedulable: true } });
   const empty = await poll(
     async () => {
-      const pods = await podsOn(api, node);
+      const pods = await podsOn(api, node, signal);
       if (pods.length === 0) return true;
       await Promise.all(pods.filter((pod) => !pod.metadata.deletionTimestamp).map((pod) => evict(api, pod)));
       return undefined;
@@ -24,8 +24,8 @@ export async function drain(api: Api, node: string, signal?: AbortSignal): Promi
 }
 
 /** The pods that have to go; a DaemonSet's would only come back. */
-async function podsOn(api: Api, node: string): Promise<KubeObject[]> {
-  const pods = await api.list(`/api/v1/pods?fieldSelector=spec.nodeName%3D${encodeURIComponent(node)}`);
+async function podsOn(api: Api, node: string, signal?: AbortSignal): Promise<KubeObject[]> {
+  const pods = await api.list(`/api/v1/pods?fieldSelector=spec.nodeName%3D${encodeURIComponent(node)}`, signal);
   return pods.filter((pod) => !pod.metadata.ownerReferences?.some(({ kind }) => kind === "DaemonSet"));
 }
 

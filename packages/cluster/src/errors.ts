@@ -17,6 +17,7 @@ export const errorCatalogue = {
   BERTH_CLUSTER_NODE_UNKNOWN: "Name a node that exists: `kubectl get nodes`.",
   BERTH_CLUSTER_NOT_FOUND: "Start the cluster first, or check its name with `status`.",
   BERTH_CLUSTER_NOT_LINUX: "Use Linux, or a Linux virtual machine.",
+  BERTH_CLUSTER_NOT_READY: "Wait until it is ready, or take it down if its starter is gone.",
   BERTH_CLUSTER_NOT_ROOT: "Run as root, or leave out real nodes: KWOK nodes need no privileges.",
   BERTH_CLUSTER_OPTION_INVALID: "Correct the option that the message names.",
   BERTH_CLUSTER_PORT_IN_USE: "Choose another port, or none: a free one is then found.",

@@ -16,6 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(scratch, { recursive: true }));
 
+const tar = async (program: string, args: readonly string[]) => {
+  execFileSync(program, args);
+};
+
 describe("an image", () => {
   it("is made from static programs only", () => {
     expect(isStaticProgram(kubectl)).toBe(true);
@@ -30,6 +34,7 @@ describe("an image", () => {
     ["a folder that is not there", { folder: join(scratch, "nowhere") }],
     ["a program that needs libraries", { binary: process.execPath }],
     ["a script", { binary: text }],
+    ["a program that is linked elsewhere", { binary: text, links: ["../../etc/passwd"] }],
   ])("is refused from %s", (_, source) => {
     const refused = expect.objectContaining({ code: "BERTH_CLUSTER_IMAGE_INVALID" });
     expect(() => checkImage({ name: "x", ...source })).toThrow(refused);
@@ -40,7 +45,7 @@ describe("an image", () => {
     mkdirSync(folder);
     writeFileSync(join(folder, "file"), "content");
     const archive = join(scratch, "image.tar");
-    await writeImage({ name: "tool", folder, entrypoint: ["/file"], env: { A: "1" } }, archive);
+    await writeImage({ name: "tool", folder, entrypoint: ["/file"], env: { A: "1" } }, archive, tar);
     const read = (name: string) => execFileSync("tar", ["-xOf", archive, name]);
     const [manifest] = JSON.parse(read("manifest.json").toString());
     expect(manifest).toMatchObject({ RepoTags: ["docker.io/library/tool:latest"], Layers: ["layer.tar"] });

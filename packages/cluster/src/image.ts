@@ -1,5 +1,4 @@
 /** Container images without a registry: a folder, or a single static program, becomes an archive that containerd reads. */
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -15,9 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { promisify } from "node:util";
 import { ClusterError } from "./errors.ts";
 
 export interface ImageSource {
@@ -34,10 +31,15 @@ export interface ImageSource {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Writes the image to `archive` in the format of `docker save`. */
-export async function writeImage(source: ImageSource, archive: string): Promise<void> {
+/** How `tar` is called; a cluster calls it as one of its own processes. */
+export type RunProgram = (program: string, args: readonly string[]) => Promise<void>;
+
+/** Writes the image to `archive` in the format of `docker save`. Works in a folder beside it. */
+export async function writeImage(source: ImageSource, archive: string, run: RunProgram): Promise<void> {
   checkImage(source);
-  const work = mkdtempSync(join(tmpdir(), "berth-image-"));
+  const work = mkdtempSync(`${archive}-`);
+  const tar = (file: string, folder: string, entries: string[]) =>
+    run("tar", ["-cf", file, "--owner=0", "--group=0", "--numeric-owner", "-C", folder, ...entries]);
   try {
     const root = source.folder ?? rootWith(source.binary as string, source.links ?? [], join(work, "root"));
     await tar(join(work, "layer.tar"), root, ["."]);
@@ -65,11 +67,13 @@ export async function writeImage(source: ImageSource, archive: string): Promise<
 }
 
 /** Rejects a source that could not become an image that runs, before anything is written. */
-export function checkImage({ name, folder, binary }: ImageSource): void {
+export function checkImage({ name, folder, binary, links = [] }: ImageSource): void {
   const reject = (why: string): never => {
     throw new ClusterError("BERTH_CLUSTER_IMAGE_INVALID", `image ${name}: ${why}`);
   };
   if ((folder === undefined) === (binary === undefined)) reject("give either a folder or a binary");
+  const strange = links.find((link) => link.includes("/") || link === "." || link === ".." || link === "");
+  if (strange !== undefined) reject(`"${strange}" is not the name of a program`);
   const path = (folder ?? binary) as string;
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) reject(`${path} does not exist`);
@@ -117,11 +121,6 @@ export function isStaticProgram(file: string): boolean {
     if (at + 4 > head.length || head.readUInt32LE(at) === PT_INTERP) return false;
   }
   return true;
-}
-
-async function tar(archive: string, folder: string, entries: string[]): Promise<void> {
-  const owner = ["--owner=0", "--group=0", "--numeric-owner"];
-  await promisify(execFile)("tar", ["-cf", archive, ...owner, "-C", folder, ...entries]);
 }
 
 function sha256(data: string | Buffer): string {

@@ -19,6 +19,9 @@ export interface NodeShape {
 /** On every node that a cluster of ours has: what kind it is, `kwok` or `real`. */
 export const NODE_KIND_LABEL = "berth.dev/node-kind";
 
+/** Real nodes are called "real-0", "real-1" … */
+export const REAL_NODE_PREFIX = "real";
+
 const DEFAULT_ALLOCATABLE = { cpu: "8", memory: "32Gi", pods: "110" };
 
 /** Pure: checks shapes and gives each the names of its nodes, going on after the names that exist. */
@@ -28,6 +31,9 @@ export function nodeObjects(shapes: readonly NodeShape[], existing: readonly str
     const { name: prefix = "node", count = 1 } = shape;
     if (!/^[a-z0-9]([a-z0-9.-]{0,48}[a-z0-9])?$/.test(prefix)) {
       throw new ClusterError("BERTH_CLUSTER_OPTION_INVALID", `"${prefix}" cannot be the beginning of a node's name`);
+    }
+    if (prefix === REAL_NODE_PREFIX) {
+      throw new ClusterError("BERTH_CLUSTER_OPTION_INVALID", `nodes called "${prefix}-…" are real ones`);
     }
     if (!Number.isInteger(count) || count < 0 || count > 50_000) {
       throw new ClusterError(
@@ -89,9 +95,9 @@ const unknownNodeInfo = Object.fromEntries([
 ] as const);
 
 /** Creates nodes; returns their names. */
-export async function createNodes(api: Api, nodes: readonly KubeObject[]): Promise<string[]> {
+export async function createNodes(api: Api, nodes: readonly KubeObject[], signal?: AbortSignal): Promise<string[]> {
   await inParallel(nodes, 16, async (node) => {
-    await api.create("/api/v1/nodes", node);
+    await api.create("/api/v1/nodes", node, signal);
   });
   return nodes.map((node) => node.metadata.name);
 }
@@ -106,7 +112,7 @@ export async function waitForNodes(
   const waiting = new Set(names);
   const done = await poll(
     async () => {
-      for (const node of await api.list("/api/v1/nodes?resourceVersion=0")) {
+      for (const node of await api.list("/api/v1/nodes?resourceVersion=0", signal)) {
         if (takesPods(node)) waiting.delete(node.metadata.name);
       }
       onProgress(names.length - waiting.size);

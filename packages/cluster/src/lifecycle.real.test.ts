@@ -1,14 +1,17 @@
 /** How clusters begin and end: side by side, refused, interrupted, killed, and never leaving anything behind. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { sleep } from "./clock.ts";
 import { openCluster, removeCluster } from "./cluster.ts";
 import { folderOf, readRecord } from "./cluster-record.ts";
 import { isAlive, markedProcesses } from "./processes.ts";
 import { startCluster } from "./start.ts";
-import { eventually, noRealNodes, remains, uniqueName } from "./testing/support.ts";
+import { eventually, noRealNodes, remains, traces, uniqueName } from "./testing/support.ts";
 
 const started: ChildProcess[] = [];
 const names: string[] = [];
@@ -25,9 +28,14 @@ function newName(purpose: string): string {
 }
 
 /** Starts a program of this package that shall be killed. Resolves when it has printed `until`. */
-async function startProgram(file: string, args: string[], until: string): Promise<ChildProcess> {
+async function startProgram(
+  file: string,
+  args: string[],
+  until: string,
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<ChildProcess> {
   const path = fileURLToPath(new URL(file, import.meta.url));
-  const child = spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [path, ...args], { ...options, stdio: ["ignore", "pipe", "pipe"] });
   started.push(child);
   let output = "";
   await new Promise<void>((resolve, reject) => {
@@ -177,10 +185,12 @@ const realNodes = noRealNodes() ? "0" : "1";
 describe(`a parent killed with SIGKILL${realNodes === "0" ? " (without real nodes: this machine cannot run them)" : ""}`, () => {
   it("leaves no process, mount, network device, cgroup or folder", async () => {
     const name = newName("killed");
+    const before = traces();
     const parent = await startProgram("testing/hold-cluster.ts", [name, realNodes], "ready");
     expect(markedProcesses(folderOf(name)).length).toBeGreaterThanOrEqual(5);
     parent.kill("SIGKILL");
     await gone(name);
+    expect(traces()).toEqual(before);
   });
 
   it("together with its reaper: the next start under that name removes the remains first", async () => {
@@ -210,11 +220,31 @@ describe(`a parent killed with SIGKILL${realNodes === "0" ? " (without real node
     expect(remains(name)).toEqual([]);
   });
 
-  it("in the middle of a start leaves nothing either", async () => {
-    const name = newName("early");
-    const parent = await startProgram("main.ts", ["up", "--name", name, "--nodes", "1"], "etcd");
+  it.each([0, 400, 900, 2000, 3300, 4200, 5000])("%i ms into a start leaves nothing either", async (milliseconds) => {
+    const name = newName(`early-${milliseconds}`);
+    const path = fileURLToPath(new URL("testing/hold-cluster.ts", import.meta.url));
+    const parent = spawn(process.execPath, [path, name, realNodes], { stdio: "ignore" });
+    started.push(parent);
+    await sleep(milliseconds);
     parent.kill("SIGKILL");
+    await ended(parent);
     await gone(name);
+  });
+
+  it("leaves nothing, also where a program started in another folder would not find its way", async () => {
+    const scratch = mkdtempSync(join(tmpdir(), "berth-test-"));
+    writeFileSync(join(scratch, "empty.cjs"), "");
+    vi.stubEnv("BERTH_STATE", join(scratch, "state"));
+    try {
+      const name = newName("environment");
+      const env = { ...process.env, BERTH_STATE: "state", NODE_OPTIONS: "--require ./empty.cjs" };
+      const parent = await startProgram("testing/hold-cluster.ts", [name, "0"], "ready", { cwd: scratch, env });
+      parent.kill("SIGKILL");
+      await gone(name);
+    } finally {
+      vi.unstubAllEnvs();
+      rmSync(scratch, { recursive: true, force: true });
+    }
   });
 });
 
@@ -251,6 +281,34 @@ describe("other ends", () => {
     const parent = await startProgram("main.ts", ["up", "--name", name, "--nodes", "3"], "etcd");
     parent.kill("SIGINT");
     expect(await ended(parent)).toBe(130);
+    expect(remains(name)).toEqual([]);
+  });
+
+  it("of a handle whose name somebody else has taken since leaves the other cluster alone", async () => {
+    const name = newName("successor");
+    const first = await startCluster({ name });
+    await removeCluster(name);
+    const second = await startCluster({ name });
+    expect([first.exists, second.exists]).toEqual([false, true]);
+    await expect(first.restart("etcd")).rejects.toMatchObject({ code: "BERTH_CLUSTER_NOT_FOUND" });
+    await first.stop();
+    expect(await second.kubectl("get", "--raw", "/readyz")).toBe("ok");
+    await second.stop();
+    expect(remains(name)).toEqual([]);
+  });
+
+  it("`down` in the middle of a start: the start fails, and nothing is left", async () => {
+    const name = newName("overtaken");
+    const starting = startCluster({
+      name,
+      nodes: 2,
+      onProgress: (progress) => {
+        if (progress.phase === "component" && progress.name === "kube-apiserver") removed = removeCluster(name);
+      },
+    });
+    let removed: Promise<void> | undefined;
+    await expect(starting).rejects.toThrow();
+    await removed;
     expect(remains(name)).toEqual([]);
   });
 

@@ -32,7 +32,7 @@ export async function withLock<T>(
   let release = tryLock(file);
   if (!release) onWait?.();
   while (!release) {
-    await sleep(100, signal);
+    await sleep(20, signal);
     release = tryLock(file);
   }
   try {

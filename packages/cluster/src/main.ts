@@ -7,7 +7,7 @@ import { Command, CommanderError, Option } from "commander";
 import { parse } from "yaml";
 import { sleep, stopwatch, today } from "./clock.ts";
 import { type Cluster, openCluster, removeCluster } from "./cluster.ts";
-import { listRecords } from "./cluster-record.ts";
+import { isWanted, listRecords } from "./cluster-record.ts";
 import type { SchedulerConfiguration } from "./control-plane.ts";
 import { ClusterError } from "./errors.ts";
 import type { ImageSource } from "./image.ts";
@@ -150,7 +150,7 @@ async function up(flags: UpFlags): Promise<void> {
 /** Reports components that die, until interrupted. */
 async function watchOver(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const reported = new Set<string>();
-  while (!signal.aborted) {
+  while (!signal.aborted && cluster.exists) {
     const dead = cluster.components.filter(({ alive }) => !alive).map(({ name }) => name);
     for (const name of dead.filter((name) => !reported.has(name))) {
       console.error(`${name} has died; see: npm run cluster -- logs ${name} --name ${cluster.name}`);
@@ -162,11 +162,17 @@ async function watchOver(cluster: Cluster, signal: AbortSignal): Promise<void> {
 }
 
 async function status({ name }: { name?: string }): Promise<void> {
-  const clusters = name ? [openCluster(name)] : listRecords().map((record) => openCluster(record.name));
-  if (clusters.length === 0) console.log("you have no cluster; start one with: npm run cluster -- up --nodes 20");
-  for (const cluster of clusters) {
-    const nodes = await countNodes(cluster);
-    console.log(statusText({ ...describe(cluster), nodes }));
+  const records = listRecords().filter((record) => name === undefined || record.name === name);
+  if (records.length === 0 && name !== undefined) openCluster(name); // says that there is none
+  if (records.length === 0) console.log("you have no cluster; start one with: npm run cluster -- up --nodes 20");
+  for (const record of records) {
+    if (!record.ready) {
+      const what = isWanted(record) ? "is being started" : "was left by a starter that was killed; take it down";
+      console.log(`${record.name}: ${what}`);
+      continue;
+    }
+    const cluster = openCluster(record.name);
+    console.log(statusText({ ...describe(cluster), nodes: await countNodes(cluster) }));
     cluster.api.close();
   }
 }
@@ -239,6 +245,7 @@ function fromInvocation(path: string): string {
 function run(command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
   const child = spawn(command, args, { stdio: "inherit", cwd: invocation, env: { ...process.env, ...env } });
   process.on("SIGINT", () => {}); // the terminal sends it to the child too, which decides what it means
+  for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.on("error", reject);
     child.on("exit", (code, signal) => resolve(signal ? 128 + constants.signals[signal] : (code ?? 1)));

@@ -9,12 +9,12 @@
  * nor the nodes need a route for each other, and no setting of this machine is changed: adding or removing a node
  * concerns that node alone.
  */
-import { execFileSync } from "node:child_process";
-import { networkInterfaces } from "node:os";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { runSync } from "./command.ts";
 import { ClusterError } from "./errors.ts";
 import { withLock } from "./lock.ts";
-import { stateFolder } from "./places.ts";
+import type { ClusterPlaces } from "./places.ts";
 
 /** As many as there are numbers for them in an address. */
 export const MOST_REAL_NODES = 250;
@@ -28,6 +28,8 @@ export interface NodeAddresses {
   readonly node: string;
   readonly podSubnet: string;
   readonly podGateway: string;
+  /** Always the same for the same node: others remember it, and would for a minute send to one that is gone. */
+  readonly hardware: string;
 }
 
 /** Pure: where node `index` (from 1) of the network `prefix` ("10.201") is. */
@@ -41,17 +43,20 @@ export function addressesOf(prefix: string, index: number): NodeAddresses {
     node: `${prefix}.0.${1 + index}`,
     podSubnet: `${prefix}.${index}.0/24`,
     podGateway: `${prefix}.${index}.1`,
+    hardware: `02:00:00:00:00:${index.toString(16).padStart(2, "0")}`, // 02: given by us, not by a manufacturer
   };
 }
 
 /** Makes the cluster's bridge with a /16 that nothing on this machine uses; returns the first two numbers. */
-export function createNetwork(tag: string): Promise<string> {
+export function createNetwork({ folder, tag }: ClusterPlaces): Promise<string> {
   // The lock is for all clusters of this user: two that start at once must not choose the same addresses.
-  return withLock(join(stateFolder(), "locks", "network"), async () => {
-    const taken = usedPrefixes();
+  return withLock(join(dirname(dirname(folder)), "locks", "network"), async () => {
+    const ip = (...args: string[]) => runSync(folder, "ip", args);
+    const routes = JSON.parse(ip("-json", "-4", "route", "show", "table", "all")) as { dst: string }[];
+    const taken = routes.map(({ dst }) => dst);
     for (let second = FIRST; second <= LAST; second++) {
       const prefix = `10.${second}`;
-      if (taken.has(prefix)) continue;
+      if (taken.some((network) => overlaps(network, prefix))) continue;
       ip("link", "add", tag, "type", "bridge");
       ip("address", "add", `${prefix}.0.1/16`, "dev", tag);
       ip("link", "set", tag, "up");
@@ -61,11 +66,28 @@ export function createNetwork(tag: string): Promise<string> {
   });
 }
 
+/** Pure: whether a route ("10.0.0.0/8", "10.201.0.1", "default") leads into our /16. The default route is everyone's. */
+export function overlaps(route: string, prefix: string): boolean {
+  const [address = "", length = "32"] = route.split("/");
+  const bits = Math.min(Number(length), 16);
+  if (!/^[\d.]+$/.test(address) || bits === 0) return false;
+  const number = (dotted: string) =>
+    dotted.split(".").reduce((sum, part, index) => sum + Number(part) * 256 ** (3 - index), 0);
+  const size = 2 ** (32 - bits);
+  return Math.floor(number(address) / size) === Math.floor(number(prefix) / size);
+}
+
 /** Plugs the node whose namespaces `holder` keeps open into the bridge. */
-export function connectNode(tag: string, index: number, holder: number, addresses: NodeAddresses): void {
+export function connectNode(
+  { folder, tag }: ClusterPlaces,
+  index: number,
+  holder: number,
+  addresses: NodeAddresses,
+): void {
   const plug = `${tag}n${index}`;
-  ip("link", "add", plug, "type", "veth", "peer", "name", "eth0", "netns", String(holder));
-  ip("link", "set", plug, "master", tag, "up");
+  const peer = ["peer", "name", "eth0", "address", addresses.hardware, "netns", String(holder)];
+  runSync(folder, "ip", ["link", "add", plug, "type", "veth", ...peer]);
+  runSync(folder, "ip", ["link", "set", plug, "master", tag, "up"]);
   const inside = [
     "ip link set lo up",
     `ip address add ${addresses.node}/16 dev eth0`,
@@ -75,40 +97,24 @@ export function connectNode(tag: string, index: number, holder: number, addresse
     "echo 1 > /proc/sys/net/ipv4/conf/eth0/proxy_arp",
     "echo 0 > /proc/sys/net/ipv4/neigh/eth0/proxy_delay", // the answer would otherwise wait for up to a second
   ];
-  execFileSync("nsenter", ["-t", String(holder), "-n", "sh", "-ec", inside.join("\n")], { stdio: "pipe" });
+  runSync(folder, "nsenter", ["-t", String(holder), "-n", "sh", "-ec", inside.join("\n")]);
 }
 
 /** Removes all devices of the cluster, or those of one node. Those of nodes may already be gone with the node. */
-export function removeNetwork(tag: string, index?: number): void {
-  const ours = Object.keys(allDevices()).filter((name) =>
+export function removeNetwork({ folder, tag }: ClusterPlaces, index?: number): void {
+  const ours = devices().filter((name) =>
     index === undefined ? name === tag || name.startsWith(`${tag}n`) : name === `${tag}n${index}`,
   );
   for (const name of ours) {
     try {
-      ip("link", "delete", name);
+      runSync(folder, "ip", ["link", "delete", name]);
     } catch (error) {
-      if (name in allDevices()) throw error;
+      if (devices().includes(name)) throw error;
     }
   }
 }
 
 /** The names of all devices, also of those that are down and have no address. */
-function allDevices(): Record<string, true> {
-  try {
-    const links = JSON.parse(ip("-json", "link", "show")) as { ifname: string }[];
-    return Object.fromEntries(links.map((link) => [link.ifname, true]));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {}; // no iproute2: then we made no devices either
-    throw error;
-  }
-}
-
-function usedPrefixes(): Set<string> {
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? []);
-  const routes = (JSON.parse(ip("-json", "route", "show")) as { dst: string }[]).map(({ dst }) => dst);
-  return new Set([...addresses, ...routes].map((address) => address.split(".").slice(0, 2).join(".")));
-}
-
-function ip(...args: string[]): string {
-  return execFileSync("ip", args, { encoding: "utf8", stdio: "pipe" });
+function devices(): string[] {
+  return readdirSync("/sys/class/net");
 }

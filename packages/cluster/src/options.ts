@@ -57,10 +57,7 @@ export interface Plan {
 export function plan({ name = "default", nodes = 0, realNodes = 0, images = [] }: ClusterOptions): Plan {
   const shapes = typeof nodes === "number" ? [{ count: nodes }] : nodes;
   const real = typeof realNodes === "number" ? { count: realNodes } : realNodes;
-  if (!Number.isInteger(real.count) || real.count < 0 || real.count > MOST_REAL_NODES) {
-    const message = `realNodes must be a whole number from 0 to ${MOST_REAL_NODES}, not ${real.count}`;
-    throw new ClusterError("BERTH_CLUSTER_OPTION_INVALID", message);
-  }
+  requireRealNodeCount(real.count);
   if (images.length > 0 && real.count === 0) {
     throw new ClusterError("BERTH_CLUSTER_OPTION_INVALID", "images are for real nodes, and there are none");
   }
@@ -80,6 +77,14 @@ export async function preflight(options: ClusterOptions): Promise<Plan> {
   if (planned.realNodes.count > 0) requireRealNodeSupport();
   requireMemory(memoryNeed(planned.kwokNodes, planned.realNodes.count), process.availableMemory());
   return planned;
+}
+
+/** Pure: refuses what cannot be a number of real nodes. */
+export function requireRealNodeCount(count: number): void {
+  if (!Number.isInteger(count) || count < 0 || count > MOST_REAL_NODES) {
+    const message = `the number of real nodes must be a whole one from 0 to ${MOST_REAL_NODES}, not ${count}`;
+    throw new ClusterError("BERTH_CLUSTER_OPTION_INVALID", message);
+  }
 }
 
 export function requireSchedulerName(name: string): void {

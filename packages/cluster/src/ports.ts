@@ -8,10 +8,15 @@ import { randomBetween } from "./random.ts";
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
+/** What this process has given out: whoever got it may not have begun to listen. */
+const given = new Set<number>();
+
 /** Chooses a port that nobody listens on now. Chosen at random, so that clusters started at once do not meet. */
 export async function freePort(address = "127.0.0.1"): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const port = randomBetween(LOWEST, HIGHEST);
+    if (given.has(port)) continue;
+    given.add(port);
     if (await isFree(port, address)) return port;
   }
   throw new ClusterError("BERTH_CLUSTER_PORT_IN_USE", `no free port between ${LOWEST} and ${HIGHEST} on ${address}`);

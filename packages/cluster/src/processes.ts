@@ -3,7 +3,7 @@
  * cluster's folder in its environment, and its children inherit it: that is how all of them are found again without
  * any list that a crash could leave incomplete.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { poll } from "./clock.ts";
 import { ClusterError } from "./errors.ts";
 
@@ -45,11 +45,25 @@ export function markedProcesses(folder: string): number[] {
   );
 }
 
+/** The marked processes in the same mount namespace as `pid`: those of one real node. */
+export function markedBeside(folder: string, pid: number): number[] {
+  const namespace = mountNamespace(pid);
+  return namespace === undefined ? [] : markedProcesses(folder).filter((other) => mountNamespace(other) === namespace);
+}
+
+function mountNamespace(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/mnt`);
+  } catch {
+    return undefined;
+  }
+}
+
 /** SIGKILLs whatever `find` finds until it finds nothing: a dying process may still have started another one. */
 export async function killUntilGone(find: () => number[]): Promise<void> {
   const gone = await poll(
     () => {
-      const found = find().filter((pid) => pid !== process.pid);
+      const found = find().filter((pid) => pid > 1 && pid !== process.pid); // 0 and 1 would be everybody
       if (found.length === 0) return true;
       for (const pid of found) kill(pid);
       return undefined;

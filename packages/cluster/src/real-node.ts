@@ -4,35 +4,35 @@
  * Each node lives in its own network, mount and host-name namespaces, kept open by a process that does nothing. So
  * every node has the usual ports and paths to itself, and what it mounts or configures ends with its processes.
  */
-import { execFile, execFileSync } from "node:child_process";
-import { accessSync, constants, existsSync, mkdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { stringify } from "yaml";
 import type { Binaries } from "./binaries.ts";
 import { cgroupProcesses, createCgroup, removeCgroups } from "./cgroups.ts";
 import { poll } from "./clock.ts";
-import { type ComponentSpec, killComponent, listComponents, startComponent, waitUntilReady } from "./component.ts";
+import { findProgram, run, runSync } from "./command.ts";
+import { type ComponentSpec, died, type Home, listComponents, startComponent, waitUntilReady } from "./component.ts";
 import { ClusterError } from "./errors.ts";
 import { type ImageSource, isStaticProgram, writeImage } from "./image.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
 import { addressesOf, connectNode, type NodeAddresses, removeNetwork } from "./network.ts";
 import { Authority } from "./pki.ts";
 import type { ClusterPlaces } from "./places.ts";
-import { killUntilGone } from "./processes.ts";
+import { isAlive, killUntilGone, markedBeside } from "./processes.ts";
 
 /** A small Linux in one program: shell, sleep, wget, httpd and some three hundred more. */
 const BUSYBOX = "/bin/busybox";
 
 /** Real nodes come with it as an image, so that there is something to run. */
-function busyboxImage(): ImageSource {
+export function busyboxImage(): ImageSource {
   const commands = execFileSync(BUSYBOX, ["--list"], { encoding: "utf8" }).split("\n");
   const links = commands.filter((command) => command !== "" && command !== "busybox");
   return { name: "berth.dev/busybox", binary: BUSYBOX, links, entrypoint: ["/bin/sh"] };
 }
 
 /** What holds a pod's namespaces open. Ends when asked, which a first process does only if it says so. */
-const sandboxImage: ImageSource = {
+export const sandboxImage: ImageSource = {
   name: "berth.dev/pause",
   binary: BUSYBOX,
   entrypoint: [BUSYBOX, "sh", "-c", "trap 'exit 0' TERM INT; while :; do sleep 1000000 & wait; done"],
@@ -42,9 +42,8 @@ const CNI_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
 const CNI_PLUGINS = ["bridge", "host-local", "loopback"];
 const PROGRAMS = ["containerd", "containerd-shim-runc-v2", "ctr", "runc", "ip", "nsenter", "unshare", "mount", "tar"];
 
-export interface RealNodeContext {
+export interface RealNodeContext extends Home {
   readonly cluster: string;
-  readonly places: ClusterPlaces;
   readonly binaries: Binaries;
   readonly server: string;
   /** "10.201": see network.ts. */
@@ -57,6 +56,8 @@ export interface RealNodeOptions {
   /** From 1; decides the node's addresses. */
   readonly index: number;
   readonly labels: Readonly<Record<string, string>>;
+  /** Archives of the images that the node shall know, the two it needs itself among them. */
+  readonly archives: readonly string[];
 }
 
 /** Rejects, with what to do, a machine that cannot run real nodes. Changes nothing. */
@@ -80,88 +81,140 @@ export function requireRealNodeSupport(): void {
 export async function startRealNode(context: RealNodeContext, options: RealNodeOptions): Promise<void> {
   const { places, signal } = context;
   const { name, index } = options;
-  const folder = join(places.nodes, name);
+  const folder = nodeFolder(places, name);
   const addresses = addressesOf(context.network, index);
-  mkdirSync(folder, { recursive: true });
   const cgroup = createCgroup(places.tag, name);
 
-  const holder = await startHolder(places, name, signal);
-  connectNode(places.tag, index, holder, addresses);
-  enter(holder, [
-    `hostname ${name}`,
-    "mount --make-rshared /", // among this node's own mounts only: the namespace was cut off from the machine's
-    "mount -t tmpfs tmpfs /run", // containerd's and runc's usual places, without meeting another node's
-    "mount -t tmpfs tmpfs /var/log", // the kubelet puts links there
-  ]);
+  const holder = await startHolder(context, name);
+  connectNode(places, index, holder, addresses);
+  enter(places, holder, ownFileSystem(places.folder));
 
   const containerd = containerdComponent(folder, holder, name, addresses);
-  await waitUntilReady(places, startComponent(places, containerd), signal);
-  await loadImage(context, name, sandboxImage);
-  await loadImage(context, name, busyboxImage());
+  await waitUntilReady(places, await startComponent(context, containerd), signal);
+  for (const archive of options.archives) await importImage(context, name, archive);
 
   const kubelet = await kubeletComponent(context, options, folder, holder, addresses, cgroup);
-  await waitUntilReady(places, startComponent(places, kubelet), signal);
+  await waitUntilReady(places, await startComponent(context, kubelet), signal);
 }
 
 /** Ends a node's processes and removes what it left on this machine. Its Node object is somebody else's business. */
-export async function stopRealNode(
-  { places }: Pick<RealNodeContext, "places">,
-  name: string,
-  index: number,
-): Promise<void> {
-  const ours = listComponents(places).filter((component) => componentsOf(name).includes(component.name));
-  for (const component of ours) await killComponent(component);
-  await killUntilGone(() => cgroupProcesses(places.tag, name));
+export async function stopRealNode({ places }: Home, name: string, index: number): Promise<void> {
+  const holder = findHolder(places, name);
+  await killUntilGone(() => [
+    ...(holder ? markedBeside(places.folder, holder) : []), // kubelet, containerd, its shims; the holder is one of them
+    ...cgroupProcesses(places.tag, name),
+  ]);
   await removeCgroups(places.tag, name);
-  removeNetwork(places.tag, index);
-  for (const component of ours) rmSync(join(places.components, `${component.name}.json`), { force: true });
-  rmSync(join(places.nodes, name), { recursive: true, force: true });
+  removeNetwork(places, index);
+  for (const component of componentsOf(name)) rmSync(join(places.components, `${component}.json`), { force: true });
+  rmSync(nodeFolder(places, name), { recursive: true, force: true });
 }
 
-/** Makes an image known to a node's containerd. */
-export async function loadImage(
-  { places }: Pick<RealNodeContext, "places">,
-  node: string,
-  image: ImageSource,
-): Promise<void> {
-  const holder = listComponents(places).find((component) => component.name === `holder-${node}`)?.process;
-  if (!holder) throw new ClusterError("BERTH_CLUSTER_NODE_UNKNOWN", `there is no real node "${node}"`);
-  const archive = join(places.nodes, node, `image-${image.name.replaceAll(/[^a-z0-9.-]/gi, "_")}.tar`);
+/** Makes archives of images, and removes them when `use` is done with them. Every node has the first two. */
+export async function withImages<T>(
+  { places, signal }: Pick<RealNodeContext, "places" | "signal">,
+  images: readonly ImageSource[],
+  use: (archives: readonly string[]) => Promise<T>,
+): Promise<T> {
+  const scratch = mkdtempSync(join(places.folder, "images-"));
   try {
-    await writeImage(image, archive);
-    const ctr = ["ctr", "--address", CONTAINERD_SOCKET, "--namespace", "k8s.io", "images", "import", archive];
-    await promisify(execFile)("nsenter", [...intoNode(holder.pid), ...ctr]);
+    const archives = images.map((_, index) => join(scratch, `${index}.tar`));
+    for (const [index, image] of images.entries()) {
+      await writeImage(image, archives[index] as string, (program, args) => run(places.folder, program, args, signal));
+    }
+    return await use(archives);
   } finally {
-    rmSync(archive, { force: true });
+    rmSync(scratch, { recursive: true, force: true });
   }
 }
 
-/** In the order in which they are ended: whoever could start another one first. */
+/** Makes an image known to a node's containerd. */
+export async function importImage(
+  { places, signal }: Pick<RealNodeContext, "places" | "signal">,
+  node: string,
+  archive: string,
+): Promise<void> {
+  const holder = findHolder(places, node);
+  if (!holder) throw new ClusterError("BERTH_CLUSTER_NODE_UNKNOWN", `there is no real node "${node}"`);
+  const ctr = ["ctr", "--address", CONTAINERD_SOCKET, "--namespace", "k8s.io", "images", "import", archive];
+  await run(places.folder, "nsenter", [...intoNode(holder), ...ctr], signal);
+}
+
+/** Where a node's files are. */
+export function nodeFolder(places: ClusterPlaces, name: string): string {
+  return join(places.nodes, name);
+}
+
 function componentsOf(node: string): string[] {
-  return [`kubelet-${node}`, `containerd-${node}`, `holder-${node}`];
+  return [`kubelet-${node}`, `containerd-${node}`, holderOf(node)];
+}
+
+function holderOf(node: string): string {
+  return `holder-${node}`;
+}
+
+/** The process that keeps a node's namespaces open; `undefined` if it is gone. */
+function findHolder(places: ClusterPlaces, node: string): number | undefined {
+  const holder = listComponents(places).find((component) => component.name === holderOf(node))?.process;
+  return holder && isAlive(holder) ? holder.pid : undefined;
 }
 
 /** Below the node's own /run: a short path, as a socket's must be, and gone with the node. */
 const CONTAINERD_SOCKET = "/run/containerd/containerd.sock";
 
-async function startHolder(places: ClusterPlaces, node: string, signal?: AbortSignal): Promise<number> {
-  const holder = startComponent(places, {
-    name: `holder-${node}`,
-    command: ["unshare", "--net", "--mount", "--uts", "--ipc", "sleep", "infinity"],
+/** What a kubelet would otherwise set on the whole machine, and for good: the kernel has these only once. */
+const KERNEL_SETTINGS = {
+  "vm/overcommit_memory": 1,
+  "vm/panic_on_oom": 0,
+  "kernel/panic": 10,
+  "kernel/panic_on_oops": 1,
+  "kernel/keys/root_maxkeys": 1_000_000,
+  "kernel/keys/root_maxbytes": 25_000_000,
+};
+
+/** Commands that give a node, inside its mount namespace, what it must not share with the machine or another node. */
+function ownFileSystem(clusterFolder: string): string[] {
+  return [
+    "mount --make-rshared /", // among this node's own mounts only: the namespace was cut off from the machine's
+    "mount -t tmpfs tmpfs /run", // containerd's and runc's usual places
+    "mount -t tmpfs tmpfs /var/log", // the kubelet puts links there
+    // The kubelet and the CNI plug-ins write to /var/lib, whatever they are told. Our own folder may be in there too.
+    "mkdir -p /run/berth/folder /run/berth/var-lib /run/berth/work",
+    `mount --bind '${clusterFolder}' /run/berth/folder`,
+    "mount -t overlay overlay -o lowerdir=/var/lib,upperdir=/run/berth/var-lib,workdir=/run/berth/work /var/lib",
+    `mount --bind /run/berth/folder '${clusterFolder}'`,
+    // The kubelet finds the values that it wants, and writes nothing.
+    ...Object.entries(KERNEL_SETTINGS).flatMap(([setting, value]) => {
+      const file = `/run/berth/${setting.replaceAll("/", ".")}`;
+      return [`echo ${value} > ${file}`, `mount --bind ${file} /proc/sys/${setting}`];
+    }),
+  ];
+}
+
+async function startHolder(context: RealNodeContext, node: string): Promise<number> {
+  const { places, signal } = context;
+  const script = `hostname ${node} && exec sleep infinity`;
+  const { process } = await startComponent(context, {
+    name: holderOf(node),
+    command: ["unshare", "--net", "--mount", "--uts", "--ipc", "sh", "-c", script],
     health: null,
   });
-  const pid = holder.process?.pid ?? 0;
-  const separated = await poll(() => inOwnNamespaces(pid) || undefined, { timeoutMs: 10_000, intervalMs: 5, signal });
-  if (!separated) {
-    throw new ClusterError("BERTH_CLUSTER_COMPONENT_DIED", `no namespaces of its own could be made for node ${node}`);
-  }
+  const pid = process?.pid ?? 0;
+  const separated = await poll(
+    () => {
+      if (!isAlive(process)) throw died(places, holderOf(node));
+      return inOwnNamespaces(pid) || undefined;
+    },
+    { timeoutMs: 10_000, intervalMs: 5, signal },
+  );
+  if (!separated) throw died(places, holderOf(node));
   return pid;
 }
 
 function inOwnNamespaces(pid: number): boolean {
   try {
     const own = (kind: string) => readlinkSync(`/proc/${pid}/ns/${kind}`) !== readlinkSync(`/proc/self/ns/${kind}`);
-    // unshare becomes `sleep` when it has set everything up, mount propagation included.
+    // It becomes `sleep` when everything is set up, mount propagation included.
     return own("net") && own("mnt") && own("uts") && readlinkSync(`/proc/${pid}/exe`).endsWith("sleep");
   } catch {
     return false;
@@ -172,8 +225,8 @@ function intoNode(holder: number): string[] {
   return ["-t", String(holder), "--net", "--mount", "--uts", "--ipc"];
 }
 
-function enter(holder: number, script: string[]): void {
-  execFileSync("nsenter", [...intoNode(holder), "sh", "-ec", script.join("\n")], { stdio: "pipe" });
+function enter({ folder }: ClusterPlaces, holder: number, script: string[]): void {
+  runSync(folder, "nsenter", [...intoNode(holder), "sh", "-ec", script.join("\n")]);
 }
 
 function containerdComponent(folder: string, holder: number, node: string, addresses: NodeAddresses): ComponentSpec {
@@ -190,6 +243,8 @@ state = "/run/containerd"
   address = "${CONTAINERD_SOCKET}"
 [metrics]
   address = "${addresses.node}:1338"
+[plugins."io.containerd.internal.v1.opt"]
+  path = "${join(folder, "opt")}"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "${sandboxImage.name}:latest"
   # A virtual machine or container may lack the right to protect processes from the memory killer; runc would fail.
@@ -264,6 +319,7 @@ async function kubeletComponent(
       failSwapOn: false,
       localStorageCapacityIsolation: false,
       podLogsDir: join(folder, "logs"),
+      volumePluginDir: join(folder, "volume-plugins"),
       resolvConf: "",
       // This machine's disk is not the node's to worry about.
       evictionHard: { "memory.available": "50Mi", "nodefs.available": "0%", "imagefs.available": "0%" },
@@ -294,18 +350,4 @@ async function kubeletComponent(
 
 function cniFolder(): string | undefined {
   return CNI_FOLDERS.find((folder) => CNI_PLUGINS.every((plugin) => existsSync(join(folder, plugin))));
-}
-
-function findProgram(name: string): string | undefined {
-  const folders = [...(process.env.PATH ?? "").split(":"), "/usr/sbin", "/sbin"];
-  return folders
-    .map((folder) => join(folder, name))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
 }

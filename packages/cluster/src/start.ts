@@ -1,6 +1,5 @@
 /** Starting a cluster: the story from options to a cluster that takes pods, in the order in which it happens. */
-import { mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Api } from "./api.ts";
 import { writeAuditPolicy } from "./audit.ts";
@@ -18,9 +17,10 @@ import { Authority } from "./pki.ts";
 import { clusterPlaces } from "./places.ts";
 import { freePort } from "./ports.ts";
 import { identify, type ProcessIdentity } from "./processes.ts";
+import { randomHex } from "./random.ts";
 import { startReaper } from "./reaper.ts";
 import { prepareScheduler } from "./schedulers.ts";
-import { hasRemains, tearDown, withClusterLock } from "./teardown.ts";
+import { hasRemains, tearDown, tearDownOwn, withClusterLock } from "./teardown.ts";
 import { together } from "./together.ts";
 
 const stagesFile = fileURLToPath(new URL("../kwok/stages.yaml", import.meta.url));
@@ -42,42 +42,45 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     ...options,
     onProgress: (build) => options.onProgress?.({ phase: "binaries", build }),
   });
-  const record = await claimName(planned.name, (folder, owner) => ({
-    name: planned.name,
-    folder,
-    owner,
-    started: today().toISOString(),
-    ready: false,
-    server: "",
-    binaries,
-    audit: Boolean(options.audit),
-    network: null,
-  }));
-  const callOff = startReaper(record.folder);
+  const folder = folderOf(planned.name);
+  const callOff = startReaper(folder); // before there is anything to clean up: no moment is left uncovered
   try {
-    return await assemble(record, planned, options, callOff);
+    const record = await claimName({
+      id: randomHex(8),
+      name: planned.name,
+      folder,
+      owner: identify(process.pid) as ProcessIdentity,
+      started: today().toISOString(),
+      ready: false,
+      server: "",
+      binaries,
+      audit: Boolean(options.audit),
+      network: null,
+    });
+    try {
+      return await assemble(record, planned, options, callOff);
+    } catch (error) {
+      await tearDownOwn(record).catch((second: unknown) => {
+        throw new AggregateError([error, second], `the start failed, and so did cleaning up: ${second}`);
+      });
+      throw error;
+    }
   } catch (error) {
-    await tearDown(record.folder);
     callOff();
     throw error;
   }
 }
 
 /** Makes the cluster's folder and its record. What a dead owner left there is removed; a living one is an error. */
-async function claimName(
-  name: string,
-  newRecord: (folder: string, owner: ProcessIdentity) => ClusterRecord,
-): Promise<ClusterRecord> {
-  const folder = folderOf(name);
-  const owner = identify(process.pid) as ProcessIdentity;
+async function claimName(record: ClusterRecord): Promise<ClusterRecord> {
+  const { name, folder } = record;
   return withClusterLock(folder, async () => {
     const present = readRecord(folder);
     if (present && isWanted(present)) {
-      throw new ClusterError("BERTH_CLUSTER_NAME_IN_USE", `there is a cluster "${name}" already, at ${present.server}`);
+      throw new ClusterError("BERTH_CLUSTER_NAME_IN_USE", `there is a cluster "${name}" already`);
     }
     if (hasRemains(folder)) await tearDown(folder);
-    mkdirSync(dirname(folder), { recursive: true });
-    return writeRecord(newRecord(folder, owner));
+    return writeRecord(record);
   });
 }
 
@@ -89,12 +92,13 @@ async function assemble(
 ): Promise<Cluster> {
   const { onProgress, signal: outer } = options;
   const places = clusterPlaces(claimed.folder);
-  const network = planned.realNodes.count > 0 ? await createNetwork(places.tag) : null;
+  const home = { places, id: claimed.id };
+  const network = planned.realNodes.count > 0 ? await createNetwork(places) : null;
   const controlPlane = await prepare(claimed, planned, options, network);
   const record = writeRecord({ ...claimed, network, server: plane.apiServerUrl(controlPlane) });
 
   const start = async (spec: ComponentSpec, signal?: AbortSignal) => {
-    await waitUntilReady(places, startComponent(places, spec), signal);
+    await waitUntilReady(places, await startComponent(home, spec), signal);
     onProgress?.({ phase: "component", name: spec.name });
   };
   await start(plane.etcd(controlPlane), outer);
@@ -132,6 +136,7 @@ async function prepare(
   const address = network ? `${network}.0.1` : "127.0.0.1";
   const ports = {
     etcd: await freePort(),
+    etcdHealth: await freePort(),
     apiServer: port ?? (await freePort(address)),
     controllerManager: await freePort(),
     kwok: await freePort(),
@@ -143,6 +148,7 @@ async function prepare(
       commonName: "kube-apiserver",
       addresses: [...new Set([address, "127.0.0.1", "10.96.0.1"]), "localhost", "kubernetes.default.svc"],
     }),
+    etcd: await authority.issue("etcd", { commonName: "etcd", addresses: ["127.0.0.1"] }),
     admin: await authority.issue("admin", { commonName: "admin", organization: "system:masters" }),
     serviceAccount: await authority.serviceAccountKeys(),
   };

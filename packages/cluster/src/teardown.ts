@@ -3,29 +3,39 @@
  * remains of a crash all come here. It relies on nothing but the cluster's folder, and running it twice does no harm.
  */
 import { existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { cgroupProcesses, removeCgroups } from "./cgroups.ts";
+import { readRecord } from "./cluster-record.ts";
 import { withLock } from "./lock.ts";
 import { removeNetwork } from "./network.ts";
-import { clusterPlaces, stateFolder } from "./places.ts";
+import { clusterPlaces } from "./places.ts";
 import { killUntilGone, markedProcesses } from "./processes.ts";
 
 /** Ends every process of the cluster and removes everything it left in the kernel and on disk. */
 export async function tearDown(folder: string): Promise<void> {
-  const { tag } = clusterPlaces(folder);
+  const places = clusterPlaces(folder);
+  const { tag } = places;
   // Kubelets and control plane by their mark, the containers by their cgroup: together nothing is left that could
   // start another process. Mounts and network namespaces of real nodes end with the last process inside.
   await killUntilGone(() => [...markedProcesses(folder), ...cgroupProcesses(tag)]);
   await removeCgroups(tag);
-  removeNetwork(tag);
+  removeNetwork(places);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** Tears down the cluster with this id, and no other that may have taken its name since. */
+export async function tearDownOwn({ folder, id }: { folder: string; id: string }): Promise<void> {
+  await withClusterLock(folder, async () => {
+    const present = readRecord(folder);
+    if (!present || present.id === id) await tearDown(folder);
+  });
 }
 
 /** Keeps two processes from starting and ending a cluster of the same name at once. */
 export function withClusterLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
   // Sixteen locks for all names there will ever be: a lock's file can never be removed, as somebody may wait for it.
   const which = clusterPlaces(folder).tag.at(-1);
-  return withLock(join(stateFolder(), "locks", `clusters-${which}`), work);
+  return withLock(join(dirname(dirname(folder)), "locks", `clusters-${which}`), work);
 }
 
 /** Whether there is anything of a cluster, also if its folder was removed by hand. */

@@ -1,6 +1,6 @@
 /** What the tests of real clusters share. */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { cgroupProcesses } from "../cgroups.ts";
 import { poll } from "../clock.ts";
 import type { Cluster } from "../cluster.ts";
@@ -49,6 +49,26 @@ export function remains(name: string): string[] {
       .filter((mount) => mount.includes(folder)),
     ...(existsSync(folder) ? [`folder ${folder}`] : []),
   ];
+}
+
+/** What real nodes elsewhere leave on their machine, or change of it, although it is nobody's in particular. */
+export function traces(): Record<string, string> {
+  const settings = [
+    ...["vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops", "net/ipv4/ip_forward"],
+    ...["kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes"],
+  ].map((setting) => [setting, readFileSync(`/proc/sys/${setting}`, "utf8")]);
+  const places = [
+    "/run",
+    "/run/netns",
+    "/var/lib",
+    "/var/lib/cni",
+    "/var/lib/kubelet",
+    "/var/log",
+    "/opt",
+    "/usr/libexec",
+  ];
+  const listings = places.map((place) => [place, existsSync(place) ? readdirSync(place).join(" ") : "none"]);
+  return Object.fromEntries([...settings, ...listings]);
 }
 
 export interface PodOptions {
