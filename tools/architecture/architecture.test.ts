@@ -18,11 +18,18 @@ describe("directions", () => {
       'export { a } from "@berth/sim";',
       'export * from "@berth/sim";',
       'const a = await import("@berth/sim");',
+      "const a = await import(`@berth/sim`);",
+      'type A = import("@berth/sim").A;',
+      'import a = require("@berth/sim");',
     ]) {
       expect(check("packages/kube/src/client.ts", text), text).toEqual([
         "1: @berth/kube must not import @berth/sim; it may import no other package of Berth",
       ]);
     }
+  });
+
+  it("rejects an import that is put together at run time", () => {
+    expect(check("packages/kube/src/client.ts", "await import(name);")).toHaveLength(1);
   });
 
   it("rejects reaching into another package or out of all packages", () => {
@@ -58,6 +65,9 @@ describe("time and chance", () => {
     "crypto.randomUUID()",
     "AbortSignal.timeout(5)",
     "process.hrtime.bigint()",
+    "globalThis.setTimeout(() => {}, 1)",
+    "Date()",
+    'const { setTimeout: wait } = await import("node:timers/promises");',
     'import { setTimeout as sleep } from "node:timers/promises";',
     'import { randomBytes } from "node:crypto";',
   ];

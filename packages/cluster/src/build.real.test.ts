@@ -91,6 +91,13 @@ describe("build", () => {
     expect(programs(outputFolder(recipe))).toEqual(["one"]);
   });
 
+  it("that is aborted ends with the reason it was given, and leaves no half program", async () => {
+    const abort = new AbortController();
+    const reason = new Error("enough");
+    await expect(build(recipe, { signal: abort.signal, onProgress: () => abort.abort(reason) })).rejects.toBe(reason);
+    expect(readdirSync(outputFolder(recipe)).filter((file) => !file.startsWith(".lock"))).toEqual([]);
+  });
+
   it("without Go and without assets says what to install or which variable to set", async () => {
     vi.stubEnv("PATH", "/nowhere");
     await expect(findBinaries()).rejects.toMatchObject({

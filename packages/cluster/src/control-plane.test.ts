@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { heartbeats, schedulerConfig } from "./control-plane.ts";
-import { addressesOf } from "./network.ts";
+import { addressesOf, overlaps } from "./network.ts";
 
 describe("heartbeats", () => {
   it("are Kubernetes' own in a small cluster", () => {
@@ -47,5 +47,22 @@ describe("addressesOf", () => {
 
   it("refuses more nodes than addresses", () => {
     expect(() => addressesOf("10.201", 251)).toThrow(expect.objectContaining({ code: "BERTH_CLUSTER_OPTION_INVALID" }));
+  });
+});
+
+describe("overlaps", () => {
+  it.each([
+    ["10.201.0.0/16", true],
+    ["10.201.7.0/24", true],
+    ["10.201.0.5", true],
+    ["10.0.0.0/8", true],
+    ["10.192.0.0/10", true],
+    ["10.200.0.0/16", false],
+    ["10.96.0.0/12", false],
+    ["192.168.0.0/16", false],
+    ["default", false],
+    ["0.0.0.0/0", false],
+  ])("a route to %s and our 10.201.0.0/16: %s", (route, expected) => {
+    expect(overlaps(route, "10.201")).toBe(expected);
   });
 });

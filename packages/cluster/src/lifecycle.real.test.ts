@@ -220,7 +220,7 @@ describe(`a parent killed with SIGKILL${realNodes === "0" ? " (without real node
     expect(remains(name)).toEqual([]);
   });
 
-  it.each([0, 400, 900, 2000, 3300, 4200, 5000])("%i ms into a start leaves nothing either", async (milliseconds) => {
+  it.each([0, 900, 3300, 4200])("%i ms into a start leaves nothing either", async (milliseconds) => {
     const name = newName(`early-${milliseconds}`);
     const path = fileURLToPath(new URL("testing/hold-cluster.ts", import.meta.url));
     const parent = spawn(process.execPath, [path, name, realNodes], { stdio: "ignore" });
@@ -231,7 +231,7 @@ describe(`a parent killed with SIGKILL${realNodes === "0" ? " (without real node
     await gone(name);
   });
 
-  it("leaves nothing, also where a program started in another folder would not find its way", async () => {
+  it("or ended otherwise, in an environment in which programs elsewhere lose their way, leaves nothing", async () => {
     const scratch = mkdtempSync(join(tmpdir(), "berth-test-"));
     writeFileSync(join(scratch, "empty.cjs"), "");
     vi.stubEnv("BERTH_STATE", join(scratch, "state"));
@@ -239,7 +239,7 @@ describe(`a parent killed with SIGKILL${realNodes === "0" ? " (without real node
       const name = newName("environment");
       const env = { ...process.env, BERTH_STATE: "state", NODE_OPTIONS: "--require ./empty.cjs" };
       const parent = await startProgram("testing/hold-cluster.ts", [name, "0"], "ready", { cwd: scratch, env });
-      parent.kill("SIGKILL");
+      parent.kill("SIGTERM");
       await gone(name);
     } finally {
       vi.unstubAllEnvs();
@@ -249,13 +249,6 @@ describe(`a parent killed with SIGKILL${realNodes === "0" ? " (without real node
 });
 
 describe("other ends", () => {
-  it("a parent that simply ends takes its cluster with it", async () => {
-    const name = newName("ended");
-    const parent = await startProgram("testing/hold-cluster.ts", [name, "0"], "ready");
-    parent.kill("SIGTERM");
-    await gone(name);
-  });
-
   it("a detached cluster outlives its starter, can be used by others, and is taken down by name", async () => {
     const name = newName("detached");
     const cluster = await startCluster({ name, nodes: 1, detached: true });
@@ -266,6 +259,14 @@ describe("other ends", () => {
     expect(cluster.components.every(({ alive }) => alive)).toBe(true);
     await removeCluster(name);
     expect(remains(name)).toEqual([]);
+
+    // Whoever still has a handle leaves the next cluster of that name alone.
+    await using successor = await startCluster({ name });
+    expect(isAlive(readRecord(folderOf(name))?.owner)).toBe(true);
+    expect([cluster.exists, other.exists, successor.exists]).toEqual([false, false, true]);
+    await expect(other.restart("etcd")).rejects.toMatchObject({ code: "BERTH_CLUSTER_NOT_FOUND" });
+    await cluster.stop();
+    expect(await successor.kubectl("get", "--raw", "/readyz")).toBe("ok");
   });
 
   it("Ctrl-C on `up --attach` takes the cluster down before the command ends", async () => {
@@ -284,19 +285,6 @@ describe("other ends", () => {
     expect(remains(name)).toEqual([]);
   });
 
-  it("of a handle whose name somebody else has taken since leaves the other cluster alone", async () => {
-    const name = newName("successor");
-    const first = await startCluster({ name });
-    await removeCluster(name);
-    const second = await startCluster({ name });
-    expect([first.exists, second.exists]).toEqual([false, true]);
-    await expect(first.restart("etcd")).rejects.toMatchObject({ code: "BERTH_CLUSTER_NOT_FOUND" });
-    await first.stop();
-    expect(await second.kubectl("get", "--raw", "/readyz")).toBe("ok");
-    await second.stop();
-    expect(remains(name)).toEqual([]);
-  });
-
   it("`down` in the middle of a start: the start fails, and nothing is left", async () => {
     const name = newName("overtaken");
     const starting = startCluster({
@@ -310,11 +298,5 @@ describe("other ends", () => {
     await expect(starting).rejects.toThrow();
     await removed;
     expect(remains(name)).toEqual([]);
-  });
-
-  it("is noticed by name: the owner that is written down is alive as long as the cluster is", async () => {
-    const name = newName("owner");
-    await using cluster = await startCluster({ name });
-    expect(isAlive(readRecord(folderOf(cluster.name))?.owner)).toBe(true);
   });
 });
