@@ -1,10 +1,10 @@
 /** `npm run bench -- NAME [--quick] [--json]`: measures us beside others and prints both. */
 import { parseArgs } from "node:util";
 import { today } from "@berth/cluster";
-import { type Measurement, machine, type Report, row, table } from "./report.ts";
+import { type Measurement, type MeasureOptions, machine, type Report, row, table } from "./report.ts";
 
 interface Benchmark {
-  measure(options: { quick: boolean; log: (line: string) => void }): Promise<Measurement[]>;
+  measure(options: MeasureOptions): Promise<Measurement[]>;
 }
 
 /** Name → what it compares, and the module that measures it. A benchmark is loaded only when it is run. */
@@ -35,9 +35,16 @@ if (values.help) {
 } else {
   const { measure } = await benchmark.load();
   const log = (line: string) => console.error(`… ${line}`);
-  const rows = (await measure({ quick: values.quick ?? false, log })).map(row);
-  const report: Report = { name, date: today().toISOString(), machine: machine(), rows };
-  console.log(values.json ? JSON.stringify(report, null, 2) : table(report));
+  const interrupted = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => interrupted.abort());
+  try {
+    const rows = (await measure({ quick: values.quick ?? false, log, signal: interrupted.signal })).map(row);
+    const report: Report = { name, date: today().toISOString(), machine: machine(), rows };
+    console.log(values.json ? JSON.stringify(report, null, 2) : table(report));
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error;
+    process.exitCode = 130;
+  }
 }
 
 function parseArguments() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { row, table } from "./report.ts";
+import { median, row, table } from "./report.ts";
 
 const measurement = { measure: "start", unit: "s", ours: 4.9, peer: 9.8765, peerName: "other" };
 
@@ -21,6 +21,13 @@ describe("row", () => {
     [{ of: "ours", atLeast: 4, atMost: 5 } as const, "≤ 5 and ≥ 4 s", true],
   ])("judges %j", (target, words, met) => {
     expect(row({ ...measurement, target })).toMatchObject({ target: words, met });
+  });
+});
+
+describe("median", () => {
+  it("is the value in the middle", () => {
+    expect(median([5])).toBe(5);
+    expect(median([30, 1, 200])).toBe(30);
   });
 });
 

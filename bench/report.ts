@@ -12,6 +12,16 @@ export interface Measurement {
   readonly target?: Target;
 }
 
+/** What a benchmark is told. */
+export interface MeasureOptions {
+  /** Fewer and smaller measurements. */
+  readonly quick: boolean;
+  /** Tells people how it gets on. */
+  readonly log: (line: string) => void;
+  /** Aborted by Ctrl-C: end, and leave nothing running. */
+  readonly signal: AbortSignal;
+}
+
 /** A limit on our own figure, or on the ratio of ours to the peer's. */
 export interface Target {
   readonly of: "ours" | "ratio";
@@ -95,6 +105,12 @@ function isMet(
 function inWords({ of, atMost, atLeast }: Target, unit: string): string {
   const limits = [atMost !== undefined && `≤ ${atMost}`, atLeast !== undefined && `≥ ${atLeast}`].filter(Boolean);
   return `${limits.join(" and ")}${of === "ours" ? ` ${unit}` : "×"}`;
+}
+
+/** The one in the middle: what a disturbed run did does not count. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] as number;
 }
 
 /** Three significant digits: more would only pretend. */

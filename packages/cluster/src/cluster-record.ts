@@ -25,7 +25,7 @@ export interface ClusterRecord {
 
 export function writeRecord(record: ClusterRecord): ClusterRecord {
   const { record: file, folder } = clusterPlaces(record.folder);
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(`${file}.new`, JSON.stringify(record, null, 2));
   renameSync(`${file}.new`, file);
   return record;

@@ -10,7 +10,6 @@ export interface ControlPlane {
   /** The address the API server listens on: loopback, or the bridge if real nodes must reach it. */
   readonly address: string;
   readonly ports: {
-    readonly etcd: number;
     readonly etcdHealth: number;
     readonly apiServer: number;
     readonly controllerManager: number;
@@ -18,7 +17,6 @@ export interface ControlPlane {
   };
   readonly pki: {
     readonly authority: string;
-    readonly etcd: KeyPair;
     readonly server: KeyPair;
     readonly admin: KeyPair;
     readonly serviceAccount: { readonly publicKey: string; readonly privateKey: string };
@@ -33,24 +31,19 @@ export function apiServerUrl({ address, ports }: Pick<ControlPlane, "address" | 
   return `https://${address}:${ports.apiServer}`;
 }
 
-export function etcd({ binaries, places, ports, pki }: ControlPlane): ComponentSpec {
+export function etcd({ binaries, places, ports }: ControlPlane): ComponentSpec {
   const health = `http://127.0.0.1:${ports.etcdHealth}`;
   return {
     name: "etcd",
     command: [
       binaries.etcd,
       `--data-dir=${places.etcd}`,
-      `--listen-client-urls=${etcdUrl(ports)}`,
-      `--advertise-client-urls=${etcdUrl(ports)}`,
+      // A socket in the cluster's folder, which is closed to others: whoever writes to etcd commands the cluster, and a
+      // port on loopback is everybody's on this machine. Certificates would do as well, and make every start slower.
+      `--listen-client-urls=${ETCD_SOCKET}`,
+      `--advertise-client-urls=${ETCD_SOCKET}`,
+      "--listen-peer-urls=unix://etcd-peer.sock:0",
       `--listen-metrics-urls=${health}`,
-      "--listen-peer-urls=https://127.0.0.1:0",
-      // Loopback is everybody's on this machine, and whoever writes to etcd commands the cluster: certificates only.
-      ...["", "peer-"].flatMap((side) => [
-        `--${side}cert-file=${pki.etcd.certificate}`,
-        `--${side}key-file=${pki.etcd.key}`,
-        `--${side}trusted-ca-file=${pki.authority}`,
-        `--${side}client-cert-auth`,
-      ]),
       // Alone it has nobody to wait for before it elects itself; the usual second would be lost at every start.
       "--heartbeat-interval=10",
       "--election-timeout=100",
@@ -63,9 +56,8 @@ export function etcd({ binaries, places, ports, pki }: ControlPlane): ComponentS
   };
 }
 
-function etcdUrl(ports: ControlPlane["ports"]): string {
-  return `https://127.0.0.1:${ports.etcd}`;
-}
+/** Relative to the folder that components run in: a socket's path must be short. */
+const ETCD_SOCKET = "unix://etcd.sock:0"; // etcd wants a port, which is part of the file's name here
 
 export function apiServer(plane: ControlPlane): ComponentSpec {
   const { binaries, places, ports, pki, address, auditPolicy } = plane;
@@ -73,10 +65,7 @@ export function apiServer(plane: ControlPlane): ComponentSpec {
     name: "kube-apiserver",
     command: [
       binaries["kube-apiserver"],
-      `--etcd-servers=${etcdUrl(ports)}`,
-      `--etcd-cafile=${pki.authority}`,
-      `--etcd-certfile=${pki.etcd.certificate}`,
-      `--etcd-keyfile=${pki.etcd.key}`,
+      `--etcd-servers=${ETCD_SOCKET}`,
       `--bind-address=${address}`,
       `--advertise-address=${address}`,
       `--secure-port=${ports.apiServer}`,

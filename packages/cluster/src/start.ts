@@ -135,7 +135,6 @@ async function prepare(
   const places = clusterPlaces(folderOf(name));
   const address = network ? `${network}.0.1` : "127.0.0.1";
   const ports = {
-    etcd: await freePort(),
     etcdHealth: await freePort(),
     apiServer: port ?? (await freePort(address)),
     controllerManager: await freePort(),
@@ -148,7 +147,6 @@ async function prepare(
       commonName: "kube-apiserver",
       addresses: [...new Set([address, "127.0.0.1", "10.96.0.1"]), "localhost", "kubernetes.default.svc"],
     }),
-    etcd: await authority.issue("etcd", { commonName: "etcd", addresses: ["127.0.0.1"] }),
     admin: await authority.issue("admin", { commonName: "admin", organization: "system:masters" }),
     serviceAccount: await authority.serviceAccountKeys(),
   };
