@@ -27,19 +27,11 @@ import {
   releaseLeases,
   waitForNodes,
 } from "./kwok-nodes.ts";
+import { busyboxImage, sandboxImage, withImages } from "./node-images.ts";
 import { type RealNodes, requireRealNodeCount, requireSchedulerName } from "./options.ts";
 import { type ClusterPlaces, clusterPlaces } from "./places.ts";
 import { isAlive, residentBytes } from "./processes.ts";
-import {
-  busyboxImage,
-  importImage,
-  nodeFolder,
-  type RealNodeContext,
-  sandboxImage,
-  startRealNode,
-  stopRealNode,
-  withImages,
-} from "./real-node.ts";
+import { importImage, nodeFolder, type RealNodeContext, startRealNode, stopRealNode } from "./real-node.ts";
 import { prepareScheduler, secondScheduler } from "./schedulers.ts";
 import { hasRemains, tearDown, tearDownOwn, withClusterLock } from "./teardown.ts";
 

@@ -134,7 +134,7 @@ function readFile(file: string): ComponentRecord[] {
   }
 }
 
-/** The last lines of a component's log, headed by its path. */
+/** The last lines of a component's log. */
 function logTail(places: ClusterPlaces, name: string, lines = 15): string {
   let text: string;
   try {

@@ -44,8 +44,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   });
   const folder = folderOf(planned.name);
   const callOff = startReaper(folder); // before there is anything to clean up: no moment is left uncovered
+  let claimed: ClusterRecord | undefined;
   try {
-    const record = await claimName({
+    claimed = await claimName({
       id: randomHex(8),
       name: planned.name,
       folder,
@@ -57,15 +58,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       audit: Boolean(options.audit),
       network: null,
     });
-    try {
-      return await assemble(record, planned, options, callOff);
-    } catch (error) {
-      await tearDownOwn(record).catch((second: unknown) => {
-        throw new AggregateError([error, second], `the start failed, and so did cleaning up: ${second}`);
-      });
-      throw error;
-    }
+    return await assemble(claimed, planned, options, callOff);
   } catch (error) {
+    if (claimed) await tearDownOwn(claimed);
     callOff();
     throw error;
   }
@@ -160,7 +155,7 @@ async function prepare(
 /** Without it the API server refuses pods; the controller manager makes it soon after its start. */
 async function defaultServiceAccount(api: Api, signal?: AbortSignal): Promise<void> {
   const path = "/api/v1/namespaces/default/serviceaccounts/default";
-  const found = await poll(() => api.get(path).catch(() => undefined), { timeoutMs: 60_000, signal });
+  const found = await poll(() => api.get(path, signal).catch(() => undefined), { timeoutMs: 60_000, signal });
   if (!found) {
     throw new ClusterError("BERTH_CLUSTER_COMPONENT_NOT_READY", "kube-controller-manager made no service account");
   }
