@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { timeout } from "./clock.ts";
+import type { KeyPair } from "./control-plane/pki.ts";
 import { ClusterError } from "./errors.ts";
-import type { KeyPair } from "./pki.ts";
 
 /** The parts of a Kubernetes object that this package reads; everything else is passed through. */
 export interface KubeObject {

@@ -1,10 +1,10 @@
 /** What is written down about a cluster, for other processes and for those who clean up after a crash. */
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Binaries } from "./binaries.ts";
+import type { Binaries } from "./binaries/binaries.ts";
 import { ClusterError } from "./errors.ts";
 import { clusterPlaces, clustersFolder } from "./places.ts";
-import { isAlive, type ProcessIdentity } from "./processes.ts";
+import { isAlive, type ProcessIdentity } from "./process/processes.ts";
 
 export interface ClusterRecord {
   /** Tells this cluster from others that had, or will have, the same name. */

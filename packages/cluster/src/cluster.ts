@@ -4,20 +4,12 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Api, type KubeObject } from "./api.ts";
-import { type AuditEvent, readAudit } from "./audit.ts";
 import { type ClusterRecord, folderOf, readRecord, writeRecord } from "./cluster-record.ts";
-import {
-  type Home,
-  killComponent,
-  listComponents,
-  readComponent,
-  startComponent,
-  waitUntilReady,
-} from "./component.ts";
-import type { SchedulerConfiguration } from "./control-plane.ts";
-import { drain } from "./drain.ts";
+import { type AuditEvent, readAudit } from "./control-plane/audit.ts";
+import type { SchedulerConfiguration } from "./control-plane/components.ts";
+import { prepareScheduler, secondScheduler } from "./control-plane/schedulers.ts";
 import { ClusterError } from "./errors.ts";
-import { checkImage, type ImageSource } from "./image.ts";
+import { drain } from "./nodes/drain.ts";
 import {
   createNodes,
   NODE_KIND_LABEL,
@@ -26,13 +18,21 @@ import {
   REAL_NODE_PREFIX,
   releaseLeases,
   waitForNodes,
-} from "./kwok-nodes.ts";
-import { busyboxImage, sandboxImage, withImages } from "./node-images.ts";
+} from "./nodes/kwok-nodes.ts";
 import { type RealNodes, requireRealNodeCount, requireSchedulerName } from "./options.ts";
 import { type ClusterPlaces, clusterPlaces } from "./places.ts";
-import { isAlive, residentBytes } from "./processes.ts";
-import { importImage, nodeFolder, type RealNodeContext, startRealNode, stopRealNode } from "./real-node.ts";
-import { prepareScheduler, secondScheduler } from "./schedulers.ts";
+import {
+  type Home,
+  killComponent,
+  listComponents,
+  readComponent,
+  startComponent,
+  waitUntilReady,
+} from "./process/component.ts";
+import { isAlive, residentBytes } from "./process/processes.ts";
+import { checkImage, type ImageSource } from "./real-node/image.ts";
+import { busyboxImage, sandboxImage, withImages } from "./real-node/node-images.ts";
+import { importImage, nodeFolder, type RealNodeContext, startRealNode, stopRealNode } from "./real-node/real-node.ts";
 import { hasRemains, tearDown, tearDownOwn, withClusterLock } from "./teardown.ts";
 
 export interface ComponentStatus {

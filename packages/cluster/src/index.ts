@@ -1,6 +1,5 @@
 /** A real Kubernetes on one machine, as plain processes. @packageDocumentation */
 export { Api, ApiError, type KubeObject } from "./api.ts";
-export type { AuditEvent, AuditOption } from "./audit.ts";
 export {
   type Binaries,
   type BinaryName,
@@ -8,15 +7,16 @@ export {
   buildKwokctl,
   findBinaries,
   kubernetesVersion,
-} from "./binaries.ts";
-export type { BuildProgress } from "./build.ts";
+} from "./binaries/binaries.ts";
+export type { BuildProgress } from "./binaries/build.ts";
+export { showProgress } from "./cli/progress.ts";
 // For tests and benchmarks, which wait for a real cluster in real time.
 export { poll, sleep, stopwatch, today } from "./clock.ts";
 export { Cluster, type ComponentStatus, openCluster, type RemoveNodeOptions, removeCluster } from "./cluster.ts";
-export type { SchedulerConfiguration } from "./control-plane.ts";
+export type { AuditEvent, AuditOption } from "./control-plane/audit.ts";
+export type { SchedulerConfiguration } from "./control-plane/components.ts";
 export { ClusterError, type ClusterErrorCode, errorCatalogue } from "./errors.ts";
-export type { ImageSource } from "./image.ts";
-export { NODE_KIND_LABEL, type NodeShape, takesPods } from "./kwok-nodes.ts";
+export { NODE_KIND_LABEL, type NodeShape, takesPods } from "./nodes/kwok-nodes.ts";
 export type { ClusterOptions, RealNodes, StartProgress } from "./options.ts";
-export { showProgress } from "./progress.ts";
+export type { ImageSource } from "./real-node/image.ts";
 export { startCluster } from "./start.ts";

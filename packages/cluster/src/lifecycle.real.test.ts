@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { sleep } from "./clock.ts";
 import { openCluster, removeCluster } from "./cluster.ts";
 import { folderOf, readRecord } from "./cluster-record.ts";
-import { isAlive, markedProcesses } from "./processes.ts";
+import { isAlive, markedProcesses } from "./process/processes.ts";
 import { startCluster } from "./start.ts";
 import { eventually, noRealNodes, remains, traces, uniqueName } from "./testing/support.ts";
 
@@ -271,7 +271,7 @@ describe("other ends", () => {
 
   it("Ctrl-C on `up --attach` takes the cluster down before the command ends", async () => {
     const name = newName("ctrl-c");
-    const parent = await startProgram("main.ts", ["up", "--name", name, "--attach"], "Ctrl-C takes it down");
+    const parent = await startProgram("cli/main.ts", ["up", "--name", name, "--attach"], "Ctrl-C takes it down");
     parent.kill("SIGINT");
     expect(await ended(parent)).toBe(0);
     expect(remains(name)).toEqual([]);
@@ -279,7 +279,7 @@ describe("other ends", () => {
 
   it("Ctrl-C in the middle of `up` ends it with 130 and leaves nothing", async () => {
     const name = newName("interrupt");
-    const parent = await startProgram("main.ts", ["up", "--name", name, "--nodes", "3"], "etcd");
+    const parent = await startProgram("cli/main.ts", ["up", "--name", name, "--nodes", "3"], "etcd");
     parent.kill("SIGINT");
     expect(await ended(parent)).toBe(130);
     expect(remains(name)).toEqual([]);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { memoryNeed, plan, requireMemory } from "./options.ts";
-import { parseShape, wholeNumber } from "./shape-option.ts";
 
 const invalid = expect.objectContaining({ code: "BERTH_CLUSTER_OPTION_INVALID" });
 
@@ -34,25 +33,5 @@ describe("memory", () => {
   it("is needed the more, the more nodes there are", () => {
     expect(memoryNeed(0, 0)).toBeLessThan(memoryNeed(100, 0));
     expect(memoryNeed(100, 0)).toBeLessThan(memoryNeed(100, 1));
-  });
-});
-
-describe("parseShape", () => {
-  it("reads number, name, labels and resources", () => {
-    expect(parseShape("count=5,name=big,cpu=64,memory=256Gi,label:zone=a,example.org/gpu=4")).toEqual({
-      count: 5,
-      name: "big",
-      labels: { zone: "a" },
-      allocatable: { cpu: "64", memory: "256Gi", "example.org/gpu": "4" },
-    });
-  });
-
-  it.each(["", "count", "count=", "=5", "count=many", "cpu=1,,"])("refuses %j", (text) => {
-    expect(() => parseShape(text)).toThrow(invalid);
-  });
-
-  it("takes only digits for a number", () => {
-    expect(wholeNumber("--nodes", "1000")).toBe(1000);
-    for (const text of ["", "-1", "1e3", "0x10", "5 "]) expect(() => wholeNumber("--nodes", text)).toThrow(invalid);
   });
 });

@@ -1,14 +1,15 @@
 /** What can be asked of `startCluster`, and the checks that come before anything is changed. */
-import type { AuditOption } from "./audit.ts";
-import type { BuildProgress } from "./build.ts";
+
+import type { BuildProgress } from "./binaries/build.ts";
 import { folderOf } from "./cluster-record.ts";
-import type { SchedulerConfiguration } from "./control-plane.ts";
+import type { AuditOption } from "./control-plane/audit.ts";
+import type { SchedulerConfiguration } from "./control-plane/components.ts";
 import { ClusterError } from "./errors.ts";
-import { checkImage, type ImageSource } from "./image.ts";
-import { type NodeShape, nodeObjects } from "./kwok-nodes.ts";
-import { MOST_REAL_NODES } from "./network.ts";
-import { requireFreePort } from "./ports.ts";
-import { requireRealNodeSupport } from "./real-node.ts";
+import { type NodeShape, nodeObjects } from "./nodes/kwok-nodes.ts";
+import { requireFreePort } from "./process/ports.ts";
+import { checkImage, type ImageSource } from "./real-node/image.ts";
+import { MOST_REAL_NODES } from "./real-node/network.ts";
+import { requireRealNodeSupport } from "./real-node/real-node.ts";
 
 export interface RealNodes {
   readonly count: number;

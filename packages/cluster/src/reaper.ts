@@ -7,9 +7,9 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { readRecord } from "./cluster-record.ts";
-import { searchPath } from "./command.ts";
 import { ClusterError } from "./errors.ts";
-import { isAlive } from "./processes.ts";
+import { searchPath } from "./process/command.ts";
+import { isAlive } from "./process/processes.ts";
 import { tearDown, withClusterLock } from "./teardown.ts";
 
 /** Calls the reaper off: the cluster is gone already, or shall outlive this process. */

@@ -2,28 +2,28 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Api } from "./api.ts";
-import { writeAuditPolicy } from "./audit.ts";
-import { findBinaries } from "./binaries.ts";
+import { findBinaries } from "./binaries/binaries.ts";
 import { poll, today } from "./clock.ts";
 import { Cluster } from "./cluster.ts";
 import { type ClusterRecord, folderOf, isWanted, readRecord, writeRecord } from "./cluster-record.ts";
-import { type ComponentSpec, startComponent, waitUntilReady } from "./component.ts";
-import * as plane from "./control-plane.ts";
+import { writeAuditPolicy } from "./control-plane/audit.ts";
+import * as plane from "./control-plane/components.ts";
+import { writeKubeconfig } from "./control-plane/kubeconfig.ts";
+import { Authority } from "./control-plane/pki.ts";
+import { prepareScheduler } from "./control-plane/schedulers.ts";
 import { ClusterError } from "./errors.ts";
-import { writeKubeconfig } from "./kubeconfig.ts";
-import { createNetwork } from "./network.ts";
 import { type ClusterOptions, type Plan, preflight } from "./options.ts";
-import { Authority } from "./pki.ts";
 import { clusterPlaces } from "./places.ts";
-import { freePort } from "./ports.ts";
-import { identify, type ProcessIdentity } from "./processes.ts";
+import { type ComponentSpec, startComponent, waitUntilReady } from "./process/component.ts";
+import { freePort } from "./process/ports.ts";
+import { identify, type ProcessIdentity } from "./process/processes.ts";
+import { together } from "./process/together.ts";
 import { randomHex } from "./random.ts";
+import { createNetwork } from "./real-node/network.ts";
 import { startReaper } from "./reaper.ts";
-import { prepareScheduler } from "./schedulers.ts";
 import { hasRemains, tearDown, tearDownOwn, withClusterLock } from "./teardown.ts";
-import { together } from "./together.ts";
 
-const stagesFile = fileURLToPath(new URL("../kwok/stages.yaml", import.meta.url));
+const stagesFile = fileURLToPath(new URL("nodes/stages.yaml", import.meta.url));
 
 /**
  * Starts a Kubernetes cluster on this machine and returns when all of its nodes take pods.

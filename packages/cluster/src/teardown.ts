@@ -4,12 +4,12 @@
  */
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { cgroupProcesses, removeCgroups } from "./cgroups.ts";
 import { readRecord } from "./cluster-record.ts";
-import { withLock } from "./lock.ts";
-import { removeNetwork } from "./network.ts";
 import { clusterPlaces } from "./places.ts";
-import { killUntilGone, markedProcesses } from "./processes.ts";
+import { withLock } from "./process/lock.ts";
+import { killUntilGone, markedProcesses } from "./process/processes.ts";
+import { cgroupProcesses, removeCgroups } from "./real-node/cgroups.ts";
+import { removeNetwork } from "./real-node/network.ts";
 
 /** Ends every process of the cluster and removes everything it left in the kernel and on disk. */
 export async function tearDown(folder: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** Runs once before the tests of real processes: no test shall have to wait for, or run out of time in, a build. */
-import { findBinaries } from "../binaries.ts";
+import { findBinaries } from "../binaries/binaries.ts";
+import { showProgress } from "../cli/progress.ts";
 import { ClusterError } from "../errors.ts";
-import { showProgress } from "../progress.ts";
 
 export async function setup(): Promise<void> {
   const show = showProgress();

@@ -1,13 +1,13 @@
 /** What the tests of real clusters share. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { cgroupProcesses } from "../cgroups.ts";
 import { poll } from "../clock.ts";
 import type { Cluster } from "../cluster.ts";
 import { folderOf } from "../cluster-record.ts";
 import { clusterPlaces } from "../places.ts";
-import { markedProcesses } from "../processes.ts";
-import { requireRealNodeSupport } from "../real-node.ts";
+import { markedProcesses } from "../process/processes.ts";
+import { cgroupProcesses } from "../real-node/cgroups.ts";
+import { requireRealNodeSupport } from "../real-node/real-node.ts";
 
 /** Names that no other test run uses at the same time. */
 export function uniqueName(purpose: string): string {
