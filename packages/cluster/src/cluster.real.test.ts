@@ -55,6 +55,8 @@ describe("the control plane", () => {
     const control = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"];
     expect(Object.keys(cluster.logs)).toEqual(expect.arrayContaining(control));
     expect(readFileSync(cluster.logOf("kube-apiserver"), "utf8")).not.toBe("");
+    expect(cluster.addresses["kube-apiserver"]).toBe(cluster.server);
+    expect(Object.keys(cluster.addresses)).toEqual(Object.keys(cluster.logs));
     expect(cluster.components.every(({ alive, residentBytes }) => alive && residentBytes > 0)).toBe(true);
   });
 

@@ -125,6 +125,14 @@ export class Cluster {
     return Object.fromEntries(this.components.map(({ name, log }) => [name, log]));
   }
 
+  /** Component → where it answers HTTP, for its health and metrics: { "kube-scheduler": "https://127.0.0.1:20456" }. */
+  get addresses(): Readonly<Record<string, string>> {
+    const served = listComponents(this.#places).flatMap(({ name, health }) =>
+      health ? [[name, health] as const] : [],
+    );
+    return Object.fromEntries(served.map(([name, health]) => [name, new URL(health).origin]));
+  }
+
   /** The path of one component's log; an unknown component is an error that lists the known ones. */
   logOf(component: string): string {
     return this.#places.log(readComponent(this.#places, component).name);

@@ -132,6 +132,17 @@ describe("bad input", () => {
     expect(remains(name)).toEqual([]);
   });
 
+  it("more than this machine's memory can hold is refused before anything is started", async () => {
+    const name = newName("memory");
+    const available = vi.spyOn(process, "availableMemory").mockReturnValue(500 * 1024 ** 2);
+    await expect(startCluster({ name, nodes: 10 })).rejects.toMatchObject({
+      code: "BERTH_CLUSTER_TOO_LITTLE_MEMORY",
+      message: expect.stringContaining("500 MiB are available"),
+    });
+    available.mockRestore();
+    expect(remains(name)).toEqual([]);
+  });
+
   it("real nodes are refused to whoever is not root", async () => {
     const name = newName("user");
     const isRoot = process.geteuid?.() === 0;
