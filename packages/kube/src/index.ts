@@ -1,0 +1,21 @@
+/** Kubernetes for TypeScript. @packageDocumentation */
+
+export {
+  type AddOptions,
+  LOW_PRIORITY,
+  type WorkItem,
+  WorkQueue,
+  type WorkQueueObserver,
+  type WorkQueueOptions,
+} from "./queue/work-queue.ts";
+export { type Clock, sleep, type Timer, VirtualClock, WallClock } from "./time/clock.ts";
+export { integer, jitter, pick, type Random, SeededRandom, SystemRandom } from "./time/random.ts";
+export { Quantity, QuantityError, type QuantityFormat } from "./values/quantity.ts";
+export {
+  FieldSelector,
+  fieldOf,
+  type LabelRequirement,
+  LabelSelector,
+  type LabelSelectorSpec,
+  SelectorError,
+} from "./values/selectors.ts";
