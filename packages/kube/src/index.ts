@@ -1,6 +1,17 @@
 /** Kubernetes for TypeScript. @packageDocumentation */
 
 export {
+  type Condition,
+  type ConditionUpdate,
+  findCondition,
+  isConditionTrue,
+  kubernetesTime,
+  withCondition,
+} from "./objects/conditions.ts";
+export { hasFinalizer, isBeingDeleted, withFinalizer, withoutFinalizer } from "./objects/finalizers.ts";
+export type { KubernetesObject, ObjectMeta, OwnerReference } from "./objects/meta.ts";
+export { AlreadyOwnedError, controllerOf, isOwnedBy, withController } from "./objects/owners.ts";
+export {
   type AddOptions,
   LOW_PRIORITY,
   type WorkItem,
