@@ -19,6 +19,17 @@ export {
   type WorkQueueObserver,
   type WorkQueueOptions,
 } from "./queue/work-queue.ts";
+export {
+  type CustomResourceDefinition,
+  defineResource,
+  type ObjectOf,
+  type PrinterColumn,
+  type Resource,
+  type ResourceObject,
+  type ResourceOptions,
+} from "./schema/define-resource.ts";
+export { intOrString, SchemaError, type StructuralSchema, type ValidationRule } from "./schema/structural.ts";
+export type { Validator, Violation } from "./schema/validator.ts";
 export { type Clock, sleep, type Timer, VirtualClock, WallClock } from "./time/clock.ts";
 export { integer, jitter, pick, type Random, SeededRandom, SystemRandom } from "./time/random.ts";
 export { Quantity, QuantityError, type QuantityFormat } from "./values/quantity.ts";
