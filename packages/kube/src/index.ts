@@ -1,6 +1,17 @@
 /** Kubernetes for TypeScript. @packageDocumentation */
 
 export {
+  type Connection,
+  connectionFrom,
+  type Identity,
+  type Impersonation,
+  inCluster,
+  type LoadOptions,
+  loadConnection,
+  type TlsOptions,
+} from "./connect/connection.ts";
+export { type Kubeconfig, KubeconfigError } from "./connect/kubeconfig.ts";
+export {
   type Condition,
   type ConditionUpdate,
   findCondition,
