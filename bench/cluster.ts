@@ -15,6 +15,7 @@ import {
   buildKwokctl,
   findBinaries,
   poll,
+  residentBytes,
   showProgress,
   sleep,
   startCluster,
@@ -138,15 +139,14 @@ async function allTakePods(api: Api, nodes: number, signal: AbortSignal): Promis
 
 /** Resident memory of all processes whose program lies in the folder; kwokctl puts its copies there. */
 function residentBelow(folder: string): number {
-  return readdirSync("/proc")
-    .filter((entry) => /^\d+$/.test(entry))
-    .map((pid) => {
-      try {
-        if (!readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith(folder)) return 0;
-        return 1024 * Number(readFileSync(`/proc/${pid}/status`, "utf8").match(/^VmRSS:\s+(\d+)/m)?.[1] ?? 0);
-      } catch {
-        return 0;
-      }
-    })
-    .reduce((sum, bytes) => sum + bytes, 0);
+  const ours = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && commandOf(pid).startsWith(folder));
+  return ours.reduce((sum, pid) => sum + residentBytes(Number(pid)), 0);
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return ""; // it has ended since
+  }
 }

@@ -31,7 +31,7 @@ taken down now. Try it yourself:
 } catch (error) {
   if (interrupted.signal.aborted) process.exitCode = 130;
   else if (error instanceof ClusterError) {
-    console.error(`\nberth: ${error.message}\n       ${error.remedy} (${error.code})`);
+    console.error(error.report);
     process.exitCode = 1;
   } else throw error;
 }

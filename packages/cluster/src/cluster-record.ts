@@ -1,9 +1,10 @@
 /** What is written down about a cluster, for other processes and for those who clean up after a crash. */
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Binaries } from "./binaries/binaries.ts";
 import { ClusterError } from "./errors.ts";
 import { clusterPlaces, clustersFolder } from "./places.ts";
+import { writeJsonFile } from "./process/json-file.ts";
 import { isAlive, type ProcessIdentity } from "./process/processes.ts";
 
 export interface ClusterRecord {
@@ -26,9 +27,7 @@ export interface ClusterRecord {
 export function writeRecord(record: ClusterRecord): ClusterRecord {
   const { record: file, folder } = clusterPlaces(record.folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(`${file}.new`, JSON.stringify(record, null, 2));
-  renameSync(`${file}.new`, file);
-  return record;
+  return writeJsonFile(file, record);
 }
 
 /** `undefined` if there is no such cluster. */

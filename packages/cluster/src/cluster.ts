@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { Api, type KubeObject } from "./api.ts";
+import { Api } from "./api.ts";
 import { type ClusterRecord, folderOf, readRecord, writeRecord } from "./cluster-record.ts";
 import { type AuditEvent, readAudit } from "./control-plane/audit.ts";
 import type { SchedulerConfiguration } from "./control-plane/components.ts";
@@ -17,6 +17,7 @@ import {
   nodeObjects,
   REAL_NODE_PREFIX,
   releaseLeases,
+  shapesOf,
   waitForNodes,
 } from "./nodes/kwok-nodes.ts";
 import { type RealNodes, requireRealNodeCount, requireSchedulerName } from "./options.ts";
@@ -24,7 +25,7 @@ import { type ClusterPlaces, clusterPlaces } from "./places.ts";
 import {
   type Home,
   killComponent,
-  listComponents,
+  listNamedComponents,
   readComponent,
   startComponent,
   waitUntilReady,
@@ -111,13 +112,11 @@ export class Cluster {
   }
 
   get components(): ComponentStatus[] {
-    return listComponents(this.#places)
-      .filter((component) => component.health !== null)
-      .map(({ name, process }) => {
-        const alive = isAlive(process);
-        const pid = process?.pid ?? null;
-        return { name, alive, pid, residentBytes: alive && pid ? residentBytes(pid) : 0, log: this.#places.log(name) };
-      });
+    return listNamedComponents(this.#places).map(({ name, process }) => {
+      const alive = isAlive(process);
+      const pid = process?.pid ?? null;
+      return { name, alive, pid, residentBytes: alive && pid ? residentBytes(pid) : 0, log: this.#places.log(name) };
+    });
   }
 
   /** Component → path of its log. */
@@ -127,10 +126,8 @@ export class Cluster {
 
   /** Component → where it answers HTTP, for its health and metrics: { "kube-scheduler": "https://127.0.0.1:20456" }. */
   get addresses(): Readonly<Record<string, string>> {
-    const served = listComponents(this.#places).flatMap(({ name, health }) =>
-      health ? [[name, health] as const] : [],
-    );
-    return Object.fromEntries(served.map(([name, health]) => [name, new URL(health).origin]));
+    const components = listNamedComponents(this.#places);
+    return Object.fromEntries(components.map(({ name, health }) => [name, new URL(health).origin]));
   }
 
   /** The path of one component's log; an unknown component is an error that lists the known ones. */
@@ -167,7 +164,7 @@ export class Cluster {
     { onReady, signal }: { onReady?: (ready: number, of: number) => void; signal?: AbortSignal | undefined } = {},
   ): Promise<string[]> {
     const existing = (await this.api.list("/api/v1/nodes?resourceVersion=0")).map((node) => node.metadata.name);
-    const objects = nodeObjects(typeof nodes === "number" ? [{ count: nodes }] : nodes, existing);
+    const objects = nodeObjects(shapesOf(nodes), existing);
     const names = await createNodes(this.api, objects, signal);
     await waitForNodes(this.api, names, (ready) => onReady?.(ready, names.length), signal);
     return names;
@@ -303,10 +300,11 @@ export class Cluster {
     return { ...this.#home, cluster: this.name, binaries, server: this.server, network, signal };
   }
 
-  async #requireNode(name: string): Promise<KubeObject> {
-    const node = (await this.api.list("/api/v1/nodes")).find(({ metadata }) => metadata.name === name);
-    if (!node) throw new ClusterError("BERTH_CLUSTER_NODE_UNKNOWN", `cluster "${this.name}" has no node "${name}"`);
-    return node;
+  async #requireNode(name: string): Promise<void> {
+    const found = await this.api.list(`/api/v1/nodes?fieldSelector=${encodeURIComponent(`metadata.name=${name}`)}`);
+    if (found.length === 0) {
+      throw new ClusterError("BERTH_CLUSTER_NODE_UNKNOWN", `cluster "${this.name}" has no node "${name}"`);
+    }
   }
 }
 

@@ -41,4 +41,9 @@ export class ClusterError extends Error {
   get remedy(): string {
     return errorCatalogue[this.code];
   }
+
+  /** What a command prints: what was wrong, what to do, and the code to look up. */
+  get report(): string {
+    return `\nberth: ${this.message}\n       ${this.remedy} (${this.code})`;
+  }
 }

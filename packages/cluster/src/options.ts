@@ -5,7 +5,7 @@ import { folderOf } from "./cluster-record.ts";
 import type { AuditOption } from "./control-plane/audit.ts";
 import type { SchedulerConfiguration } from "./control-plane/components.ts";
 import { ClusterError } from "./errors.ts";
-import { type NodeShape, nodeObjects } from "./nodes/kwok-nodes.ts";
+import { type NodeShape, nodeObjects, shapesOf } from "./nodes/kwok-nodes.ts";
 import { requireFreePort } from "./process/ports.ts";
 import { checkImage, type ImageSource } from "./real-node/image.ts";
 import { MOST_REAL_NODES } from "./real-node/network.ts";
@@ -56,7 +56,7 @@ export interface Plan {
 
 /** Pure: completes the options with their defaults. */
 export function plan({ name = "default", nodes = 0, realNodes = 0, images = [] }: ClusterOptions): Plan {
-  const shapes = typeof nodes === "number" ? [{ count: nodes }] : nodes;
+  const shapes = shapesOf(nodes);
   const real = typeof realNodes === "number" ? { count: realNodes } : realNodes;
   requireRealNodeCount(real.count);
   if (images.length > 0 && real.count === 0) {

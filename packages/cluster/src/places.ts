@@ -1,7 +1,7 @@
 /** Where things are kept: binaries in the user's cache, running clusters in the user's state folder. */
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 /** Built binaries and nothing that cannot be made again. `BERTH_CACHE`, else the XDG cache folder. */
 export function cacheFolder(): string {
@@ -30,6 +30,8 @@ export interface ClusterPlaces {
   readonly etcd: string;
   readonly audit: string;
   readonly nodes: string;
+  /** The folder of the locks, which all clusters of a user share. */
+  readonly locks: string;
   /** A short name for kernel objects (network devices, cgroups), which have no folders to live in. */
   readonly tag: string;
   log(component: string): string;
@@ -46,6 +48,8 @@ export function clusterPlaces(folder: string): ClusterPlaces {
     etcd: join(folder, "etcd"),
     audit: join(folder, "audit.log"),
     nodes: join(folder, "nodes"),
+    // From the folder and not from the environment, which a process that cleans up elsewhere does not share.
+    locks: join(dirname(dirname(folder)), "locks"),
     tag: `bth${createHash("sha256").update(folder).digest("hex").slice(0, 6)}`,
     log: (component) => join(folder, "logs", `${component}.log`),
   };

@@ -20,7 +20,7 @@ import { identify, type ProcessIdentity } from "./process/processes.ts";
 import { together } from "./process/together.ts";
 import { randomHex } from "./random.ts";
 import { createNetwork } from "./real-node/network.ts";
-import { startReaper } from "./reaper.ts";
+import { type CallOff, startReaper } from "./reaper.ts";
 import { hasRemains, tearDown, tearDownOwn, withClusterLock } from "./teardown.ts";
 
 const stagesFile = fileURLToPath(new URL("nodes/stages.yaml", import.meta.url));
@@ -83,7 +83,7 @@ async function assemble(
   claimed: ClusterRecord,
   planned: Plan,
   options: ClusterOptions,
-  callOff: () => void,
+  callOff: CallOff,
 ): Promise<Cluster> {
   const { onProgress, signal: outer } = options;
   const places = clusterPlaces(claimed.folder);
@@ -122,12 +122,12 @@ async function assemble(
 
 /** Ports, certificates and configuration files: everything that must exist before the first process. */
 async function prepare(
-  { name, binaries }: ClusterRecord,
+  { name, folder, binaries }: ClusterRecord,
   { kwokNodes }: Plan,
   { port, audit }: ClusterOptions,
   network: string | null,
 ): Promise<plane.ControlPlane> {
-  const places = clusterPlaces(folderOf(name));
+  const places = clusterPlaces(folder);
   const address = network ? `${network}.0.1` : "127.0.0.1";
   const ports = {
     etcdHealth: await freePort(),

@@ -3,7 +3,7 @@
  * remains of a crash all come here. It relies on nothing but the cluster's folder, and running it twice does no harm.
  */
 import { existsSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { readRecord } from "./cluster-record.ts";
 import { clusterPlaces } from "./places.ts";
 import { withLock } from "./process/lock.ts";
@@ -34,8 +34,8 @@ export async function tearDownOwn({ folder, id }: { folder: string; id: string }
 /** Keeps two processes from starting and ending a cluster of the same name at once. */
 export function withClusterLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
   // Sixteen locks for all names there will ever be: a lock's file can never be removed, as somebody may wait for it.
-  const which = clusterPlaces(folder).tag.at(-1);
-  return withLock(join(dirname(dirname(folder)), "locks", `clusters-${which}`), work);
+  const { locks, tag } = clusterPlaces(folder);
+  return withLock(join(locks, `clusters-${tag.at(-1)}`), work);
 }
 
 /** Whether there is anything of a cluster, also if its folder was removed by hand. */

@@ -263,7 +263,7 @@ try {
     console.error("\ninterrupted; what had been started is gone");
     process.exitCode = 130;
   } else if (error instanceof ClusterError) {
-    console.error(`\nberth: ${error.message}\n       ${error.remedy} (${error.code})`);
+    console.error(error.report);
     process.exitCode = 1;
   } else {
     throw error;

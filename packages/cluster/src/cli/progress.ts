@@ -39,7 +39,7 @@ export function showProgress(output: ProgressOutput = process.stderr): (progress
   };
 }
 
-/** Pure: "[3/7] kube-controller-manager: building, 4 min 12 s so far (all seven take about 7 minutes, once)". */
+/** Pure: "[2/7] kube-apiserver: building with Go, 4 min 12 s so far (about 7 minutes on 2 cores, once)". */
 export function buildLine({ state, program, index, of, elapsedMs }: BuildProgress): string {
   const which = `[${index}/${of}] ${program}`;
   if (state === "waiting") return `${which}: another process is building it; waiting`;

@@ -24,6 +24,11 @@ export const REAL_NODE_PREFIX = "real";
 
 const DEFAULT_ALLOCATABLE = { cpu: "8", memory: "32Gi", pods: "110" };
 
+/** Pure: a bare number means so many nodes of the default shape. */
+export function shapesOf(nodes: number | readonly NodeShape[]): readonly NodeShape[] {
+  return typeof nodes === "number" ? [{ count: nodes }] : nodes;
+}
+
 /** Pure: checks shapes and gives each the names of its nodes, going on after the names that exist. */
 export function nodeObjects(shapes: readonly NodeShape[], existing: readonly string[]): KubeObject[] {
   const next = new Map<string, number>();

@@ -5,7 +5,7 @@
  * user can therefore restart a component, not only the one that started the cluster.
  */
 import { spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { get as httpGet } from "node:http";
 import { get as httpsGet } from "node:https";
 import { join } from "node:path";
@@ -15,6 +15,7 @@ import { ClusterError } from "../errors.ts";
 import type { ClusterPlaces } from "../places.ts";
 import { withClusterLock } from "../teardown.ts";
 import { clusterEnvironment } from "./command.ts";
+import { writeJsonFile } from "./json-file.ts";
 import { identify, isAlive, killUntilGone, type ProcessIdentity } from "./processes.ts";
 
 /** How a component is started and asked for its health. */
@@ -71,7 +72,8 @@ function spawnComponent(places: ClusterPlaces, { name, command, health }: Compon
   child.on("error", () => {}); // no pid then, which waitUntilReady reports
   child.unref();
   const identity = child.pid === undefined ? undefined : identify(child.pid);
-  return writeComponent(places, { name, command, health, process: identity ?? null });
+  const record: ComponentRecord = { name, command, health, process: identity ?? null };
+  return writeJsonFile(join(places.components, `${name}.json`), record);
 }
 
 /** Waits until the component is healthy; reports the tail of its log if it dies first. */
@@ -103,7 +105,7 @@ export async function killComponent({ process: identity }: ComponentRecord): Pro
 
 /** Reads a component's record; an unknown name is an error that lists the known ones. */
 export function readComponent(places: ClusterPlaces, name: string): ComponentRecord {
-  const known = listComponents(places).filter((component) => component.health !== null);
+  const known = listNamedComponents(places);
   const found = known.find((component) => component.name === name);
   if (!found) {
     const names = known.map((component) => component.name).join(", ");
@@ -111,6 +113,13 @@ export function readComponent(places: ClusterPlaces, name: string): ComponentRec
   }
   return found;
 }
+
+/** The components that a person can name; the others are helpers. */
+export function listNamedComponents(places: ClusterPlaces): NamedComponent[] {
+  return listComponents(places).filter((component): component is NamedComponent => component.health !== null);
+}
+
+type NamedComponent = ComponentRecord & { readonly health: string };
 
 /** All components in the order of their names. */
 export function listComponents(places: ClusterPlaces): ComponentRecord[] {
@@ -149,13 +158,6 @@ function logTail(places: ClusterPlaces, name: string, lines = 15): string {
 /** For a component that ended before it was of any use. */
 export function died(places: ClusterPlaces, name: string): ClusterError {
   return new ClusterError("BERTH_CLUSTER_COMPONENT_DIED", `${name} died while starting; ${logTail(places, name)}`);
-}
-
-function writeComponent(places: ClusterPlaces, record: ComponentRecord): ComponentRecord {
-  const file = join(places.components, `${record.name}.json`);
-  writeFileSync(`${file}.new`, JSON.stringify(record, null, 2));
-  renameSync(`${file}.new`, file); // readers see the old record or the new one, never half of it
-  return record;
 }
 
 /** One health question, answered within a second or counted as a no. */

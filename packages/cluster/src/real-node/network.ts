@@ -10,7 +10,7 @@
  * concerns that node alone.
  */
 import { readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { ClusterError } from "../errors.ts";
 import type { ClusterPlaces } from "../places.ts";
 import { runSync } from "../process/command.ts";
@@ -48,9 +48,9 @@ export function addressesOf(prefix: string, index: number): NodeAddresses {
 }
 
 /** Makes the cluster's bridge with a /16 that nothing on this machine uses; returns the first two numbers. */
-export function createNetwork({ folder, tag }: ClusterPlaces): Promise<string> {
+export function createNetwork({ folder, tag, locks }: ClusterPlaces): Promise<string> {
   // The lock is for all clusters of this user: two that start at once must not choose the same addresses.
-  return withLock(join(dirname(dirname(folder)), "locks", "network"), async () => {
+  return withLock(join(locks, "network"), async () => {
     const ip = (...args: string[]) => runSync(folder, "ip", args);
     const routes = JSON.parse(ip("-json", "-4", "route", "show", "table", "all")) as { dst: string }[];
     const taken = routes.map(({ dst }) => dst);

@@ -9,7 +9,7 @@ export async function setup(): Promise<void> {
     await findBinaries({ onProgress: (build) => show({ phase: "binaries", build }) });
   } catch (error) {
     if (!(error instanceof ClusterError)) throw error;
-    console.error(`\nberth: ${error.message} (${error.code})\n`);
+    console.error(error.report);
     process.exit(1);
   }
 }

@@ -2,10 +2,7 @@
 import type { Resource, ResourceOptions } from "./define-resource.ts";
 import type { StructuralSchema } from "./structural.ts";
 
-type Options = Pick<
-  ResourceOptions<never, never>,
-  "description" | "shortNames" | "categories" | "printerColumns" | "rules"
->;
+type Options = Pick<ResourceOptions<never, never>, "description" | "shortNames">;
 
 export function documentation(
   resource: Pick<Resource, "kind" | "apiVersion" | "namespaced" | "plural" | "schema">,
