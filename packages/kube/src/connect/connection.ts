@@ -3,14 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { parse } from "yaml";
-import {
-  type ExecEntry,
-  type Kubeconfig,
-  KubeconfigError,
-  merge,
-  resolveContext,
-  withAbsolutePaths,
-} from "./kubeconfig.ts";
+import { KubeError } from "../errors.ts";
+import { type ExecEntry, type Kubeconfig, merge, resolveContext, withAbsolutePaths } from "./kubeconfig.ts";
 
 export interface Connection {
   /** "https://127.0.0.1:6443" */
@@ -65,18 +59,22 @@ const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 export function loadConnection({ kubeconfig, context, env = process.env }: LoadOptions = {}): Connection {
   const given = kubeconfig === undefined ? undefined : [kubeconfig].flat();
   const missing = given?.find((file) => !existsSync(file));
-  if (missing !== undefined) throw new KubeconfigError(`${missing} does not exist`);
+  if (missing !== undefined) throw new KubeError("KUBE_CONFIG_INVALID", `${missing} does not exist`);
   const fromEnvironment = env.KUBECONFIG ? env.KUBECONFIG.split(delimiter).filter(Boolean) : undefined;
   const files = (given ?? fromEnvironment ?? [join(env.HOME ?? homedir(), ".kube", "config")]).filter(existsSync);
   if (files.length > 0) return connectionFrom(merge(files.map(readKubeconfig)), context);
   if (env.KUBERNETES_SERVICE_HOST) return inCluster(env);
-  throw new KubeconfigError("no kubeconfig was found (KUBECONFIG, ~/.kube/config), and this is not a pod");
+  throw new KubeError(
+    "KUBE_CONFIG_INVALID",
+    "no kubeconfig was found (KUBECONFIG, ~/.kube/config), and this is not a pod",
+  );
 }
 
 /** The connection of a pod, with its service account. */
 export function inCluster(env: LoadOptions["env"] = process.env, folder = SERVICE_ACCOUNT): Connection {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
-  if (!host || !port) throw new KubeconfigError("KUBERNETES_SERVICE_HOST and _PORT are not set: this is not a pod");
+  if (!host || !port)
+    throw new KubeError("KUBE_CONFIG_INVALID", "KUBERNETES_SERVICE_HOST and _PORT are not set: this is not a pod");
   const namespace = join(folder, "namespace");
   return {
     server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
@@ -93,7 +91,10 @@ export function connectionFrom(config: Kubeconfig, context?: string): Connection
   const certificate = pem(user["client-certificate-data"], user["client-certificate"]);
   const key = pem(user["client-key-data"], user["client-key"]);
   if ((certificate === undefined) !== (key === undefined)) {
-    throw new KubeconfigError("a client certificate and its key belong together; one of them is missing");
+    throw new KubeError(
+      "KUBE_CONFIG_INVALID",
+      "a client certificate and its key belong together; one of them is missing",
+    );
   }
   return {
     server: cluster.server.replace(/\/+$/, ""),
@@ -127,10 +128,11 @@ function readKubeconfig(file: string): Kubeconfig {
   try {
     config = parse(readFileSync(file, "utf8"));
   } catch (cause) {
-    throw new KubeconfigError(`${file} cannot be read: ${(cause as Error).message}`, { cause });
+    throw new KubeError("KUBE_CONFIG_INVALID", `${file} cannot be read: ${(cause as Error).message}`, { cause });
   }
   if (config === null) return {};
-  if (typeof config !== "object" || Array.isArray(config)) throw new KubeconfigError(`${file} is not a kubeconfig`);
+  if (typeof config !== "object" || Array.isArray(config))
+    throw new KubeError("KUBE_CONFIG_INVALID", `${file} is not a kubeconfig`);
   return withAbsolutePaths(config as Kubeconfig, file);
 }
 
@@ -141,6 +143,6 @@ function pem(data: string | undefined, file: string | undefined): string | undef
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    throw new KubeconfigError(`${file} cannot be read: ${(cause as Error).message}`, { cause });
+    throw new KubeError("KUBE_CONFIG_INVALID", `${file} cannot be read: ${(cause as Error).message}`, { cause });
   }
 }

@@ -1,5 +1,7 @@
 /** Kubeconfig files: what they may contain, how several of them are merged, and what a context in them means. Pure. */
+
 import { dirname, isAbsolute, join } from "node:path";
+import { KubeError } from "../errors.ts";
 
 /** A file as it was parsed; only what we use. Unknown fields are ignored, as kubectl ignores them. */
 export interface Kubeconfig {
@@ -48,12 +50,6 @@ export interface ContextEntry {
   cluster?: string;
   user?: string;
   namespace?: string;
-}
-
-/** A kubeconfig that does not say how to reach a cluster. */
-export class KubeconfigError extends Error {
-  override readonly name = "KubeconfigError";
-  readonly code = "KUBE_CONFIG_INVALID";
 }
 
 /** Makes a file's paths absolute: they are meant from the folder that the file is in. */
@@ -112,19 +108,22 @@ export interface ResolvedContext {
 export function resolveContext(config: Kubeconfig, context = config["current-context"]): ResolvedContext {
   if (!context) {
     const names = (config.contexts ?? []).map(({ name }) => name).join(", ");
-    throw new KubeconfigError(`no current context is set; ${names ? `there are: ${names}` : "there are no contexts"}`);
+    throw new KubeError(
+      "KUBE_CONFIG_INVALID",
+      `no current context is set; ${names ? `there are: ${names}` : "there are no contexts"}`,
+    );
   }
   const found = entry(config.contexts, context, "context")?.context ?? {};
   const { cluster: clusterName = "", user: userName, namespace = "default" } = found;
   const cluster = entry(config.clusters, clusterName, `cluster of context "${context}"`).cluster ?? {};
-  if (!cluster.server) throw new KubeconfigError(`cluster "${clusterName}" has no server`);
+  if (!cluster.server) throw new KubeError("KUBE_CONFIG_INVALID", `cluster "${clusterName}" has no server`);
   const user = userName ? (entry(config.users, userName, `user of context "${context}"`).user ?? {}) : {};
   return { name: context, namespace, cluster: { ...cluster, server: cluster.server }, user };
 }
 
 function entry<T extends { name: string }>(list: readonly T[] | null | undefined, name: string, what: string): T {
   const found = list?.find((candidate) => candidate.name === name);
-  if (!found) throw new KubeconfigError(`the ${what}, "${name}", does not exist`);
+  if (!found) throw new KubeError("KUBE_CONFIG_INVALID", `the ${what}, "${name}", does not exist`);
   return found;
 }
 

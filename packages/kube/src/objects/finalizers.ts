@@ -2,24 +2,24 @@
 import type { KubernetesObject } from "./meta.ts";
 
 export function hasFinalizer(object: KubernetesObject, finalizer: string): boolean {
-  return object.metadata?.finalizers?.includes(finalizer) ?? false;
+  return object.metadata.finalizers?.includes(finalizer) ?? false;
 }
 
 /** The object with the finalizer; the same object if it has it. */
 export function withFinalizer<T extends KubernetesObject>(object: T, finalizer: string): T {
   if (hasFinalizer(object, finalizer)) return object;
-  const finalizers = [...(object.metadata?.finalizers ?? []), finalizer];
+  const finalizers = [...(object.metadata.finalizers ?? []), finalizer];
   return { ...object, metadata: { ...object.metadata, finalizers } };
 }
 
 /** The object without the finalizer; the same object if it does not have it. */
 export function withoutFinalizer<T extends KubernetesObject>(object: T, finalizer: string): T {
   if (!hasFinalizer(object, finalizer)) return object;
-  const finalizers = object.metadata?.finalizers?.filter((name) => name !== finalizer) ?? [];
+  const finalizers = object.metadata.finalizers?.filter((name) => name !== finalizer) ?? [];
   return { ...object, metadata: { ...object.metadata, finalizers } };
 }
 
 /** Whether somebody has asked for the object to be deleted. */
 export function isBeingDeleted(object: KubernetesObject): boolean {
-  return object.metadata?.deletionTimestamp !== undefined;
+  return object.metadata.deletionTimestamp !== undefined;
 }

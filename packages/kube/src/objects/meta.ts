@@ -1,4 +1,4 @@
-/** What all objects of Kubernetes have in common. */
+/** What all objects of Kubernetes have in common, and where the API server keeps those of a kind. */
 
 export interface ObjectMeta {
   name?: string;
@@ -14,6 +14,8 @@ export interface ObjectMeta {
   annotations?: Record<string, string>;
   finalizers?: string[];
   ownerReferences?: OwnerReference[];
+  /** Who owns which field; the API server's own book-keeping. */
+  managedFields?: unknown;
 }
 
 export interface OwnerReference {
@@ -29,5 +31,49 @@ export interface OwnerReference {
 export interface KubernetesObject {
   apiVersion?: string;
   kind?: string;
-  metadata?: ObjectMeta;
+  metadata: ObjectMeta;
+}
+
+/** A kind of objects. The built-in ones are `coreV1.Pod` and the like; `defineResource` makes others. */
+export interface Kind<T extends KubernetesObject = KubernetesObject, Written extends KubernetesObject = T> {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** As in URLs: "pods". */
+  readonly plural: string;
+  /** As in objects: "v1", "batch/v1". */
+  readonly apiVersion: string;
+  readonly namespaced: boolean;
+  /** Only for the type: see `ObjectOf`. */
+  readonly _object?: T;
+  /** Only for the type: what may be written, where fields with defaults can be left out. */
+  readonly _written?: Written;
+}
+
+/** The type of a kind's objects: `type Testbed = ObjectOf<typeof Testbed>`. */
+export type ObjectOf<K extends Kind> = NonNullable<K["_object"]>;
+
+/** What tells an object from the others of its kind. The namespace is absent for kinds that have none. */
+export interface ObjectKey {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+/** A kind by its names, as the generated files and tests declare them. */
+export function kindOf<T extends KubernetesObject>(
+  apiVersion: string,
+  kind: string,
+  plural: string,
+  scope: "Namespaced" | "Cluster" = "Namespaced",
+): Kind<T> {
+  const slash = apiVersion.indexOf("/");
+  return {
+    group: slash === -1 ? "" : apiVersion.slice(0, slash),
+    version: apiVersion.slice(slash + 1),
+    kind,
+    plural,
+    apiVersion,
+    namespaced: scope === "Namespaced",
+  };
 }

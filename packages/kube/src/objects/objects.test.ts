@@ -22,7 +22,7 @@ describe("owners", () => {
       ...{ apiVersion: "example.org/v1", kind: "Thing", name: "thing", uid: "1" },
       ...{ controller: true, blockOwnerDeletion: true },
     });
-    expect(pod.metadata?.ownerReferences).toBeUndefined();
+    expect(pod.metadata.ownerReferences).toBeUndefined();
   });
 
   it("O2 refuses a second controller, but keeps other owners", () => {
@@ -32,7 +32,7 @@ describe("owners", () => {
 
     const other = { apiVersion: "v1", kind: "Node", name: "n", uid: "9" };
     const shared = { ...pod, metadata: { ...pod.metadata, ownerReferences: [other] } };
-    expect(withController(shared, owner("1")).metadata?.ownerReferences).toHaveLength(2);
+    expect(withController(shared, owner("1")).metadata.ownerReferences).toHaveLength(2);
   });
 
   it("O3 tells owners by uid", () => {
@@ -55,7 +55,7 @@ describe("finalizers", () => {
     const finalized = withFinalizer(pod, "example.org/f");
     expect(hasFinalizer(finalized, "example.org/f")).toBe(true);
     expect(withFinalizer(finalized, "example.org/f")).toBe(finalized);
-    expect(withoutFinalizer(finalized, "example.org/f").metadata?.finalizers).toEqual([]);
+    expect(withoutFinalizer(finalized, "example.org/f").metadata.finalizers).toEqual([]);
     expect(withoutFinalizer(pod, "example.org/f")).toBe(pod);
     expect([pod, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }].map(isBeingDeleted)).toEqual([
       false,

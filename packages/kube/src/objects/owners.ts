@@ -1,21 +1,16 @@
 /** Who an object belongs to: what the garbage collector deletes with its owner, and whose reconciler looks after it. */
+import { KubeError } from "../errors.ts";
 import type { KubernetesObject, OwnerReference } from "./meta.ts";
-
-/** An object has another controller already. */
-export class AlreadyOwnedError extends Error {
-  override readonly name = "AlreadyOwnedError";
-  readonly code = "KUBE_ALREADY_OWNED";
-}
 
 /** The object's controller; `undefined` if it has none. */
 export function controllerOf(object: KubernetesObject): OwnerReference | undefined {
-  return object.metadata?.ownerReferences?.find(({ controller }) => controller);
+  return object.metadata.ownerReferences?.find(({ controller }) => controller);
 }
 
 /** Whether `owner` is one of the object's owners. By uid: a new object of the same name is somebody else. */
 export function isOwnedBy(object: KubernetesObject, owner: KubernetesObject): boolean {
-  const uid = owner.metadata?.uid;
-  return uid !== undefined && (object.metadata?.ownerReferences ?? []).some((reference) => reference.uid === uid);
+  const uid = owner.metadata.uid;
+  return uid !== undefined && (object.metadata.ownerReferences ?? []).some((reference) => reference.uid === uid);
 }
 
 /** The object with `owner` as its controller. Leaves other owners in place; another controller is an error. */
@@ -23,10 +18,13 @@ export function withController<T extends KubernetesObject>(object: T, owner: Kub
   const reference = { ...referenceTo(object, owner), controller: true, blockOwnerDeletion: true };
   const present = controllerOf(object);
   if (present && present.uid !== reference.uid) {
-    const name = object.metadata?.name ?? object.metadata?.generateName;
-    throw new AlreadyOwnedError(`${object.kind} ${name} is controlled by ${present.kind} ${present.name} already`);
+    const name = object.metadata.name ?? object.metadata.generateName;
+    throw new KubeError(
+      "KUBE_ALREADY_OWNED",
+      `${object.kind} ${name} is controlled by ${present.kind} ${present.name} already`,
+    );
   }
-  const others = (object.metadata?.ownerReferences ?? []).filter(({ uid }) => uid !== reference.uid);
+  const others = (object.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== reference.uid);
   return { ...object, metadata: { ...object.metadata, ownerReferences: [...others, reference] } };
 }
 
@@ -36,7 +34,7 @@ function referenceTo(object: KubernetesObject, owner: KubernetesObject): OwnerRe
     throw new TypeError("an owner must have apiVersion, kind, name and uid: it must come from the API server");
   }
   // The garbage collector would take the owner for gone, and delete the object.
-  if (namespace !== undefined && namespace !== object.metadata?.namespace) {
+  if (namespace !== undefined && namespace !== object.metadata.namespace) {
     throw new TypeError(`an object must be in the namespace of its owner, which is "${namespace}"`);
   }
   return { apiVersion, kind, name, uid };

@@ -133,6 +133,21 @@ export class WorkQueue<K extends string | number> {
     return this.#failures.get(key) ?? 0;
   }
 
+  /** How many keys are ready, by priority. */
+  depths(): Map<number, number> {
+    const depths = new Map<number, number>();
+    for (const { priority, place } of this.#waiting.values()) {
+      if (place) depths.set(priority, (depths.get(priority) ?? 0) + 1);
+    }
+    return depths;
+  }
+
+  /** For each key that a worker has: since how many milliseconds. */
+  workedOnMs(): number[] {
+    const now = this.#clock.now();
+    return Array.from(this.#working.values(), (since) => now - since);
+  }
+
   /** The next key, as soon as there is one; `undefined` when the queue is shut down and empty. Then call `done`. */
   get(): Promise<WorkItem<K> | undefined> {
     const next = this.#take();

@@ -1,8 +1,8 @@
 /** A kind of resource, defined once: its type, its custom resource definition, its validator and its documentation. */
 import type { z } from "zod";
-import type { ObjectMeta } from "../objects/meta.ts";
+import type { Kind, ObjectMeta } from "../objects/meta.ts";
 import { documentation } from "./documentation.ts";
-import { SchemaError, type StructuralSchema, toStructural, type ValidationRule } from "./structural.ts";
+import { notStructural, type StructuralSchema, toStructural, type ValidationRule } from "./structural.ts";
 import { compileValidator, type Violation } from "./validator.ts";
 
 export interface PrinterColumn {
@@ -34,20 +34,15 @@ export interface ResourceOptions<Spec extends z.ZodObject, Status extends z.ZodO
 
 /** An object of a defined kind. */
 export interface ResourceObject<Spec, Status> {
-  apiVersion: string;
-  kind: string;
+  apiVersion?: string;
+  kind?: string;
   metadata: ObjectMeta;
   spec: Spec;
   status?: Status;
 }
 
-export interface Resource<Spec extends z.ZodObject = z.ZodObject, Status extends z.ZodObject = z.ZodObject> {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly plural: string;
-  readonly apiVersion: string;
-  readonly namespaced: boolean;
+export interface Resource<Spec extends z.ZodObject = z.ZodObject, Status extends z.ZodObject = z.ZodObject>
+  extends Kind<ResourceObject<z.output<Spec>, z.output<Status>>, ResourceObject<z.input<Spec>, z.input<Status>>> {
   /** The schema of the whole object, as the custom resource definition has it. */
   readonly schema: StructuralSchema;
   /** The custom resource definition, to be applied to a cluster. */
@@ -56,12 +51,7 @@ export interface Resource<Spec extends z.ZodObject = z.ZodObject, Status extends
   validate(object: unknown): Violation[];
   /** Reference documentation in Markdown. */
   docs(): string;
-  /** Only for the type: see `ObjectOf`. */
-  readonly _object?: ResourceObject<z.output<Spec>, z.output<Status>>;
 }
-
-/** The type of a resource's objects: `type Testbed = ObjectOf<typeof Testbed>`. */
-export type ObjectOf<R extends Resource> = NonNullable<R["_object"]>;
 
 export interface CustomResourceDefinition {
   readonly apiVersion: "apiextensions.k8s.io/v1";
@@ -71,7 +61,7 @@ export interface CustomResourceDefinition {
 }
 
 /**
- * Defines a kind of resource. Throws a `SchemaError` at once if Kubernetes could not check it as zod does.
+ * Defines a kind of resource. Throws KUBE_SCHEMA_NOT_STRUCTURAL at once if Kubernetes could not check it as zod does.
  *
  * @example
  * const Testbed = defineResource({
@@ -114,7 +104,7 @@ function checkNames({ group, version, kind, plural = "x" }: ResourceOptions<z.Zo
     (!/^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/.test(version) && `version "${version}"`) ||
     (!/^[A-Z][A-Za-z0-9]{0,62}$/.test(kind) && `kind "${kind}"`) ||
     (!label.test(plural) && `plural "${plural}"`);
-  if (wrong) throw new SchemaError("", `Kubernetes does not allow the ${wrong}`);
+  if (wrong) throw notStructural("", `Kubernetes does not allow the ${wrong}`);
 }
 
 function objectSchema({

@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { defineResource, type ObjectOf } from "./define-resource.ts";
+import type { ObjectOf } from "../objects/meta.ts";
+import { defineResource } from "./define-resource.ts";
 import { intOrString, toStructural } from "./structural.ts";
 import { badSpecs, goodSpecs, Sample } from "./testing/sample.ts";
 
@@ -102,7 +103,9 @@ describe("defineResource", () => {
     { plural: "With Space" },
   ])("X5 refuses names that Kubernetes does not allow: %j", (wrong) => {
     const right = { group: "example.org", version: "v1", kind: "Thing", spec: z.object({}) };
-    expect(() => defineResource({ ...right, ...wrong })).toThrow(expect.objectContaining({ name: "SchemaError" }));
+    expect(() => defineResource({ ...right, ...wrong })).toThrow(
+      expect.objectContaining({ code: "KUBE_SCHEMA_NOT_STRUCTURAL" }),
+    );
   });
 
   it("X6 documents every field, with its type, default and rules", () => {

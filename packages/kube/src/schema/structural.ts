@@ -5,6 +5,7 @@
  * silently weaker in the cluster than in the program is worse than one that does not exist.
  */
 import { z } from "zod";
+import { KubeError } from "../errors.ts";
 
 /** The part of OpenAPI 3.0 that a custom resource definition may use. */
 export interface StructuralSchema {
@@ -50,16 +51,9 @@ export interface ValidationRule {
   optionalOldSelf?: boolean;
 }
 
-/** A schema that Kubernetes could not check as the program does. */
-export class SchemaError extends Error {
-  override readonly name = "SchemaError";
-  readonly code = "KUBE_SCHEMA_NOT_STRUCTURAL";
-  readonly path: string;
-
-  constructor(path: string, message: string) {
-    super(`${path || "the schema"}: ${message}`);
-    this.path = path;
-  }
+/** Names the field, and what Kubernetes has against it. */
+export function notStructural(path: string, message: string): KubeError {
+  return new KubeError("KUBE_SCHEMA_NOT_STRUCTURAL", `${path || "the schema"}: ${message}`);
 }
 
 /** A number or a text, as Kubernetes' ports and percentages are: `8080` or `"http"`. */
@@ -67,7 +61,7 @@ export function intOrString() {
   return z.union([z.int(), z.string()]).meta({ "x-kubernetes-int-or-string": true });
 }
 
-/** Translates a zod schema; throws a `SchemaError` for whatever has no counterpart. */
+/** Translates a zod schema; throws KUBE_SCHEMA_NOT_STRUCTURAL for whatever has no counterpart. */
 export function toStructural(schema: z.ZodType, path: string): StructuralSchema {
   const json = z.toJSONSchema(schema, {
     target: "openapi-3.0",
@@ -86,7 +80,7 @@ type JsonSchema = Record<string, unknown>;
 function checkZod(schema: z.core.$ZodTypes, path: string): void {
   const { def } = schema._zod;
   const refuse = (what: string, instead: string): never => {
-    throw new SchemaError(path, `${what} cannot be checked by Kubernetes; ${instead}`);
+    throw notStructural(path, `${what} cannot be checked by Kubernetes; ${instead}`);
   };
   const checks = "checks" in def ? (def.checks ?? []) : [];
   if (checks.some((check) => check._zod.def.check === "custom")) {
@@ -160,7 +154,7 @@ function refuseKeyword(keyword: string, path: string): never {
     $ref: "a schema cannot contain itself; let that part be z.unknown()",
     not: "write a CEL rule instead",
   };
-  throw new SchemaError(path, `"${keyword}" is not structural; ${instead[keyword] ?? "leave it out"}`);
+  throw notStructural(path, `"${keyword}" is not structural; ${instead[keyword] ?? "leave it out"}`);
 }
 
 function intOrStringSchema(json: JsonSchema): StructuralSchema {
@@ -190,7 +184,7 @@ function useAdditionalProperties(json: JsonSchema, result: JsonSchema, path: str
   if (extra === undefined || extra === false) return;
   if (isEmpty(extra)) result["x-kubernetes-preserve-unknown-fields"] = true;
   else if (json.properties !== undefined && !isEmpty(json.properties)) {
-    throw new SchemaError(path, "a map cannot have named fields as well; put the map into a field of its own");
+    throw notStructural(path, "a map cannot have named fields as well; put the map into a field of its own");
   } else {
     delete result.properties;
     result.additionalProperties = structural(extra as JsonSchema, `${path}[*]`);
@@ -203,7 +197,7 @@ function useAnything(json: JsonSchema, result: JsonSchema, path: string): void {
     (keyword) => !["description", "default", "nullable", "$schema"].includes(keyword),
   );
   if (says.some((keyword) => !keyword.startsWith("x-kubernetes-"))) {
-    throw new SchemaError(path, `it has no type, only ${says.join(", ")}; use one type for all values`);
+    throw notStructural(path, `it has no type, only ${says.join(", ")}; use one type for all values`);
   }
   result["x-kubernetes-preserve-unknown-fields"] = true;
 }
@@ -212,7 +206,7 @@ function useAnything(json: JsonSchema, result: JsonSchema, path: string): void {
 function checkPattern(pattern: string, path: string): void {
   const strange = pattern.match(/\(\?<?[=!]|\\[1-9]|\\k</)?.[0];
   if (strange)
-    throw new SchemaError(path, `the pattern ${pattern} has "${strange}", which Go's regular expressions lack`);
+    throw notStructural(path, `the pattern ${pattern} has "${strange}", which Go's regular expressions lack`);
 }
 
 function isEmpty(value: unknown): boolean {

@@ -5,15 +5,10 @@
  * it rounds only what is finer than a billionth, away from zero. A quantity remembers the kind of its suffix and writes
  * itself in Kubernetes' canonical form: without a fraction, and with the largest suffix that allows that.
  */
+import { KubeError } from "../errors.ts";
 
 /** How a quantity is written: powers of 1024, of 1000, or an exponent. */
 export type QuantityFormat = "BinarySI" | "DecimalSI" | "DecimalExponent";
-
-/** A text that is not a quantity. */
-export class QuantityError extends Error {
-  override readonly name = "QuantityError";
-  readonly code = "KUBE_QUANTITY_INVALID";
-}
 
 const NANO = 1_000_000_000n;
 /** Kubernetes caps what it reads at 2^63-1 whole units. */
@@ -57,7 +52,7 @@ export class Quantity {
   /** Reads a quantity as the API server does. A number is read as its decimal text. */
   static parse(text: string | number): Quantity {
     const match = String(text).match(PATTERN);
-    if (!match) throw new QuantityError(`"${text}" is not a quantity`);
+    if (!match) throw new KubeError("KUBE_QUANTITY_INVALID", `"${text}" is not a quantity`);
     const [, sign, number = "", suffix = ""] = match;
     const { format, base, exponent } = readSuffix(suffix, String(text));
     const [whole = "", fraction = ""] = number.split(".");
@@ -165,7 +160,7 @@ function readSuffix(suffix: string, text: string): { format: QuantityFormat; bas
     // Beyond this every number is capped, or a billionth; computing it would only take time and memory.
     return { format: "DecimalExponent", base: 10n, exponent: Math.max(-1000, Math.min(1000, exponent)) };
   }
-  throw new QuantityError(`"${text}" is not a quantity: there is no suffix "${suffix}"`);
+  throw new KubeError("KUBE_QUANTITY_INVALID", `"${text}" is not a quantity: there is no suffix "${suffix}"`);
 }
 
 function asQuantity(value: Quantity | string): Quantity {

@@ -1,4 +1,5 @@
 /** Label and field selectors: read from text or from an object, matched against objects, written as a query wants them. */
+import { KubeError } from "../errors.ts";
 
 /** One requirement on one label. */
 export interface LabelRequirement {
@@ -12,12 +13,6 @@ export interface LabelRequirement {
 export interface LabelSelectorSpec {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly { key: string; operator: string; values?: readonly string[] }[];
-}
-
-/** A text or object that is not a selector. */
-export class SelectorError extends Error {
-  override readonly name = "SelectorError";
-  readonly code = "KUBE_SELECTOR_INVALID";
 }
 
 /** All requirements must hold; one without any holds for everything. */
@@ -41,7 +36,7 @@ export class LabelSelector {
     const operators = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"] as const;
     const expressions = matchExpressions.map(({ key, operator, values = [] }) => {
       const known = operators.find((candidate) => candidate === operator);
-      if (!known) throw new SelectorError(`there is no selector operator "${operator}"`);
+      if (!known) throw new KubeError("KUBE_SELECTOR_INVALID", `there is no selector operator "${operator}"`);
       return requirement(key, known, values);
     });
     return new LabelSelector([...labels, ...expressions]);
@@ -70,7 +65,8 @@ export class FieldSelector {
     return new FieldSelector(
       terms.map((term) => {
         const [, field, operator, value] = term.match(/^\s*([^=!\s]+)\s*(==|=|!=)\s*(.*?)\s*$/) ?? [];
-        if (field === undefined || value === undefined) throw new SelectorError(`"${term}" is not a field requirement`);
+        if (field === undefined || value === undefined)
+          throw new KubeError("KUBE_SELECTOR_INVALID", `"${term}" is not a field requirement`);
         return { field, equal: operator !== "!=", value: value.replaceAll(/\\([\\,=])/g, "$1") };
       }),
     );
@@ -116,18 +112,18 @@ function holds({ key, operator, values }: LabelRequirement, labels: Readonly<Rec
 }
 
 function requirement(key: string, operator: LabelRequirement["operator"], values: readonly string[]): LabelRequirement {
-  if (!isLabelKey(key)) throw new SelectorError(`"${key}" is not the name of a label`);
+  if (!isLabelKey(key)) throw new KubeError("KUBE_SELECTOR_INVALID", `"${key}" is not the name of a label`);
   const wrong = values.find((value) => !isLabelValue(value));
-  if (wrong !== undefined) throw new SelectorError(`"${wrong}" is not the value of a label`);
+  if (wrong !== undefined) throw new KubeError("KUBE_SELECTOR_INVALID", `"${wrong}" is not the value of a label`);
   const count = values.length;
   if ((operator === "In" || operator === "NotIn") && count === 0) {
-    throw new SelectorError(`"${key}": ${operator} needs at least one value`);
+    throw new KubeError("KUBE_SELECTOR_INVALID", `"${key}": ${operator} needs at least one value`);
   }
   if ((operator === "Exists" || operator === "DoesNotExist") && count > 0) {
-    throw new SelectorError(`"${key}": ${operator} takes no values`);
+    throw new KubeError("KUBE_SELECTOR_INVALID", `"${key}": ${operator} takes no values`);
   }
   if ((operator === "Gt" || operator === "Lt") && !(count === 1 && isInteger(values[0] as string))) {
-    throw new SelectorError(`"${key}": ${operator} needs one whole number`);
+    throw new KubeError("KUBE_SELECTOR_INVALID", `"${key}": ${operator} needs one whole number`);
   }
   return { key, operator, values: [...new Set(values)].sort() };
 }

@@ -1,0 +1,46 @@
+/** Which requests may be sent again, and when. Pure. */
+import { KubeError } from "../errors.ts";
+import { jitter, type Random } from "../time/random.ts";
+import { ApiError } from "../transport/api-error.ts";
+import type { Verb } from "../transport/transport.ts";
+
+/** Errors with which no byte of the request can have reached a server. */
+const NEVER_SENT = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 10_000;
+
+/**
+ * How many milliseconds to wait before a request is sent again; `undefined` if it must not be.
+ *
+ * A read may always be repeated. A write only if the server surely did not carry it out: it says so (429, or any error
+ * with Retry-After), or no byte of the request reached it. After anything else the write may have happened, and doing it
+ * again could undo what somebody else has done since.
+ */
+export function pauseBeforeRetry(error: unknown, verb: Verb, attempt: number, random: Random): number | undefined {
+  const grown = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
+  if (error instanceof ApiError) {
+    const asked = error.retryAfterSeconds;
+    const again = error.status === 429 || (error.status >= 500 && (asked !== undefined || isRead(verb)));
+    if (!again) return undefined;
+    // All who were refused at once must not come back at once.
+    return asked === undefined ? jitter(random, grown, 0.5) : asked * 1000 * (1 + 0.2 * random.next());
+  }
+  if (error instanceof KubeError && error.code === "KUBE_CONNECTION_FAILED") {
+    return isRead(verb) || wasNeverSent(error) ? jitter(random, grown, 0.5) : undefined;
+  }
+  return undefined;
+}
+
+const isRead = (verb: Verb) => verb === "get" || verb === "list";
+
+function wasNeverSent(error: KubeError): boolean {
+  const code = (error.cause as NodeJS.ErrnoException | undefined)?.code;
+  return code !== undefined && NEVER_SENT.has(code);
+}

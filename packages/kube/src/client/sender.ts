@@ -1,0 +1,104 @@
+/** Sends a client's requests: again where that is safe, with its defaults, and telling of what was written. */
+import type { Kind, KubernetesObject, ObjectKey } from "../objects/meta.ts";
+import { type Clock, sleep, WallClock } from "../time/clock.ts";
+import { type Random, SystemRandom } from "../time/random.ts";
+import type { ApiRequest, Transport } from "../transport/transport.ts";
+import type { WriteOptions } from "./options.ts";
+import { pauseBeforeRetry } from "./retry.ts";
+
+export interface ClientOptions {
+  /** Who is recorded as the owner of the fields that are written. Default: "berth-kube". */
+  readonly fieldManager?: string;
+  /** What to do with unknown fields in what is written. Default: the server's choice, "Warn". */
+  readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
+  /** How often a request is sent again, where that is safe. Default: 5 times. */
+  readonly maxRetries?: number;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** Told of everything that was written, before the caller is. */
+  readonly onWritten?: (written: Written) => void;
+}
+
+/** What a write has made of an object. */
+export interface Written {
+  readonly kind: Kind;
+  readonly key: ObjectKey;
+  /** As it is now; `undefined` if it is gone. */
+  readonly object: KubernetesObject | undefined;
+  /** Of the object that is gone. */
+  readonly uid?: string | undefined;
+}
+
+/** What the API server answers to a deletion that is over. */
+interface DeletedStatus {
+  readonly kind: "Status";
+  readonly details?: { readonly uid?: string };
+}
+
+export class Sender {
+  readonly transport: Transport;
+  readonly #options: ClientOptions;
+  readonly #clock: Clock;
+  readonly #random: Random;
+
+  constructor(transport: Transport, options: ClientOptions) {
+    this.transport = transport;
+    this.#options = options;
+    this.#clock = options.clock ?? new WallClock();
+    this.#random = options.random ?? new SystemRandom();
+  }
+
+  async send<T>(request: ApiRequest): Promise<T> {
+    const { maxRetries = 5 } = this.#options;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return (await this.transport.request(request)) as T;
+      } catch (error) {
+        const pause = pauseBeforeRetry(error, request.verb, attempt, this.#random);
+        if (pause === undefined || attempt >= maxRetries) throw error;
+        await sleep(this.#clock, pause, request.signal);
+      }
+    }
+  }
+
+  async write<T>(request: ApiRequest, options: WriteOptions): Promise<T> {
+    const { dryRun, signal } = options;
+    const answer = await this.send<T & Partial<KubernetesObject>>({
+      ...request,
+      parameters: {
+        ...request.parameters,
+        fieldManager: options.fieldManager ?? this.#options.fieldManager ?? "berth-kube",
+        fieldValidation: options.fieldValidation ?? this.#options.fieldValidation,
+        dryRun: dryRun ? "All" : undefined,
+      },
+      signal,
+    });
+    // Some subresources answer with an object of another kind: an eviction with a status, for instance.
+    const { kind, metadata: { name, namespace } = {} } = answer ?? {};
+    if (!dryRun && kind === request.kind.kind && name !== undefined) {
+      this.#options.onWritten?.({ kind: request.kind, key: { namespace, name }, object: answer as KubernetesObject });
+    }
+    return answer;
+  }
+
+  /** The object if it has yet to finish something; `undefined` if it is gone. */
+  async delete<T extends KubernetesObject>(request: ApiRequest & { readonly name: string }): Promise<T | undefined> {
+    const answer = await this.send<T | DeletedStatus>(request);
+    const gone = answer.kind === "Status" ? (answer as DeletedStatus) : undefined;
+    const object = gone ? undefined : (answer as T);
+    if (!request.parameters?.dryRun) {
+      const { kind, namespace, name } = request;
+      this.#options.onWritten?.({ kind, key: { namespace, name }, object, uid: gone?.details?.uid });
+    }
+    return object;
+  }
+
+  /** Where an object is: for namespaced kinds in the connection's namespace, if no other is named. */
+  place(kind: Kind, { namespace, name }: ObjectKey): { name: string; namespace: string | undefined } {
+    return { name, namespace: this.namespaceOf(kind, namespace) };
+  }
+
+  namespaceOf(kind: Kind, namespace: string | undefined): string | undefined {
+    return kind.namespaced ? (namespace ?? this.transport.namespace) : undefined;
+  }
+}

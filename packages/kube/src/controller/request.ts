@@ -1,0 +1,31 @@
+/** Which object to look at, and nothing about why: reconcilers act on what is, not on what has happened. */
+import type { ObjectKey } from "../objects/meta.ts";
+
+export interface Request {
+  /** Empty for kinds without namespaces. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** As the work queue holds it. */
+export const requestKey = ({ namespace, name }: ObjectKey): string => (namespace ? `${namespace}/${name}` : name);
+
+export function requestOf(key: string): Request {
+  const slash = key.indexOf("/");
+  return slash === -1 ? { namespace: "", name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/** What a reconciler wants next. Nothing: to be called when something changes. */
+export interface Result {
+  /** To be called again after so many milliseconds, whatever happens. */
+  readonly requeueAfter?: number;
+  /** To be called again soon, and later each time. */
+  readonly requeue?: boolean;
+  /** The priority of that. Default: as it was. */
+  readonly priority?: number;
+}
+
+/** A failure that trying again cannot mend: it is reported, and the object is left until it changes. */
+export class TerminalError extends Error {
+  override readonly name = "TerminalError";
+}

@@ -1,0 +1,24 @@
+/** What is kept of an object, decided the moment it arrives. */
+import type { KubernetesObject } from "../objects/meta.ts";
+
+/** Keeps what is needed of an object, and drops the rest: a cache of a hundred thousand pods is made of such decisions. */
+export type Projection<T> = (object: T) => T;
+
+/** Kept by nobody: it is a third of an object, and only of use to the API server. */
+export function withoutManagedFields<T extends KubernetesObject>(object: T): T {
+  if (object.metadata.managedFields === undefined) return object;
+  if (Object.isFrozen(object.metadata))
+    return { ...object, metadata: { ...object.metadata, managedFields: undefined } };
+  // Assigned, not deleted: a deleted property would turn the object into a slower and larger one.
+  object.metadata.managedFields = undefined;
+  return object;
+}
+
+/** Makes an object unchangeable all the way down, so that whoever changes what others share finds out at once. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const each of Object.values(value)) deepFreeze(each);
+  }
+  return value;
+}

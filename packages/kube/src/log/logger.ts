@@ -1,0 +1,64 @@
+/** What a program tells its operators: a sentence, and fields to search by. */
+import { KubeError } from "../errors.ts";
+import { kubernetesTime } from "../objects/conditions.ts";
+import type { Clock } from "../time/clock.ts";
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface Logger {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** One that adds the fields to all it logs. */
+  with(fields: LogFields): Logger;
+}
+
+const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
+
+/** Sends what is logged to a function; the loggers below are made of it. */
+export function logTo(
+  write: (level: LogLevel, message: string, fields: LogFields) => void,
+  given: LogFields = {},
+): Logger {
+  const at = (level: LogLevel) => (message: string, fields?: LogFields) =>
+    write(level, message, { ...given, ...fields });
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    with: (fields) => logTo(write, { ...given, ...fields }),
+  };
+}
+
+export const silent: Logger = logTo(() => {});
+
+export interface JsonLoggerOptions {
+  readonly clock: Clock;
+  /** What is less important is left out. Default: "info". */
+  readonly level?: LogLevel;
+  /** Default: standard error. */
+  readonly write?: (line: string) => void;
+}
+
+/** One line of JSON for each message. */
+export function jsonLogger({ clock, level: least = "info", write = writeToStderr }: JsonLoggerOptions): Logger {
+  return logTo((level, message, fields) => {
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
+    write(JSON.stringify({ time: kubernetesTime(clock.now()), level, message, ...fields }, readable));
+  });
+}
+
+const writeToStderr = (line: string) => void process.stderr.write(`${line}\n`);
+
+/** Errors would be written as `{}`. */
+function readable(_key: string, value: unknown): unknown {
+  if (!(value instanceof Error)) return typeof value === "bigint" ? String(value) : value;
+  const { code, stack, message, cause } = value as NodeJS.ErrnoException & { cause?: unknown };
+  // What has a code of ours is explained by it; where it was thrown says nothing more.
+  const where = value instanceof KubeError ? undefined : stack;
+  return { message, code, stack: where, cause };
+}

@@ -1,0 +1,64 @@
+/**
+ * A client that reads from the cache whatever is in it, and everything else from the API server.
+ *
+ * In the cache are the kinds that somebody watches. What this client has written, it reads at once: a reconciler never acts
+ * on a state older than its own last write. Objects from the cache are shared and must not be changed.
+ */
+import { Client, type ObjectList } from "../client/client.ts";
+import type { GetOptions, ListOptions } from "../client/options.ts";
+import type { ClientOptions } from "../client/sender.ts";
+import type { Cache } from "../informer/cache.ts";
+import type { Informer } from "../informer/informer.ts";
+import type { Kind, KubernetesObject, ObjectKey } from "../objects/meta.ts";
+import { ApiError } from "../transport/api-error.ts";
+import type { Transport } from "../transport/transport.ts";
+import { FieldSelector, fieldOf } from "../values/selectors.ts";
+
+export class CachedClient extends Client {
+  readonly #cache: Cache;
+  /** The cache's only namespace, if it has one. */
+  readonly #namespace: string | undefined;
+
+  constructor(
+    transport: Transport,
+    cache: Cache,
+    options: ClientOptions & { readonly cachedNamespace?: string | undefined },
+  ) {
+    super(transport, { ...options, onWritten: (written) => cache.wrote(written) });
+    this.#cache = cache;
+    this.#namespace = options.cachedNamespace;
+  }
+
+  override async get<T extends KubernetesObject>(kind: Kind<T>, key: ObjectKey, options: GetOptions = {}): Promise<T> {
+    const namespace = kind.namespaced ? (key.namespace ?? this.transport.namespace) : undefined;
+    const informer = options.resourceVersion === undefined ? await this.#informer(kind, namespace, options) : undefined;
+    if (!informer) return super.get(kind, key, options);
+    const object = informer.get({ namespace, name: key.name });
+    if (object) return object;
+    const { group, plural } = kind;
+    const message = `${plural}${group && `.${group}`} "${key.name}" not found`;
+    throw new ApiError({ code: 404, reason: "NotFound", message, details: { name: key.name, group, kind: plural } });
+  }
+
+  override async list<T extends KubernetesObject>(kind: Kind<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
+    const live = options.resourceVersion !== undefined;
+    const informer = live ? undefined : await this.#informer(kind, options.namespace, options);
+    if (!informer) return super.list(kind, options);
+    const fields = FieldSelector.parse(String(options.fieldSelector ?? ""));
+    const items = informer.list(options).filter((object) => fields.matches((field) => fieldOf(object, field)));
+    return { items, resourceVersion: informer.resourceVersion };
+  }
+
+  /** The informer that knows the namespace, once it has synced. */
+  async #informer<T extends KubernetesObject>(
+    kind: Kind<T>,
+    namespace: string | undefined,
+    { signal }: { signal?: AbortSignal | undefined },
+  ): Promise<Informer<T> | undefined> {
+    const informer = this.#cache.present(kind);
+    if (!informer || (kind.namespaced && this.#namespace !== undefined && namespace !== this.#namespace))
+      return undefined;
+    if (!informer.hasSynced) await informer.waitForSync({ signal });
+    return informer;
+  }
+}
