@@ -29,13 +29,10 @@ describe("toStructural", () => {
     ["nothing", z.never(), "never"],
   ])("X1 refuses %s, and says where and what instead", (_, field, message) => {
     const schema = z.object({ outer: z.object({ list: z.array(z.object({ field })) }) });
-    expect(() => toStructural(schema, "spec")).toThrow(
-      expect.objectContaining({
-        code: "KUBE_SCHEMA_NOT_STRUCTURAL",
-        path: expect.stringMatching(/^spec\.outer\.list\[\]\.field/),
-        message: expect.stringContaining(message),
-      }),
-    );
+    const refused = (text: unknown) => expect.objectContaining({ code: "KUBE_SCHEMA_NOT_STRUCTURAL", message: text });
+    const refusing = () => toStructural(schema, "spec");
+    expect(refusing).toThrow(refused(expect.stringMatching(/^spec\.outer\.list\[\]\.field/)));
+    expect(refusing).toThrow(refused(expect.stringContaining(message)));
   });
 
   it("X1 refuses a schema that contains itself", () => {
