@@ -21,7 +21,11 @@ import { type Request, type Result, requestKey, requestOf, TerminalError } from 
 import { controllingOwner, itself, type Watch } from "./watches.ts";
 
 /** Makes an object as it should be. Is called again if it throws. */
-export type Reconcile = (request: Request, context: ReconcileContext) => Promise<Result | undefined> | Promise<void>;
+export type Reconcile = (
+  request: Request,
+  context: ReconcileContext,
+  // biome-ignore lint/suspicious/noConfusingVoidType: what an async function without a return has
+) => Promise<Result | undefined | void>;
 
 /** What a reconciler has to work with. */
 export interface ReconcileContext {

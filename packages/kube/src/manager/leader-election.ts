@@ -112,7 +112,7 @@ export class LeaderElector {
   }
 
   /** Renews for as long as that works. Rejects with KUBE_LEADERSHIP_LOST, or with the signal's reason. */
-  async hold(signal: AbortSignal): Promise<never> {
+  async hold(signal: AbortSignal): Promise<void> {
     const { clock } = this.#context;
     try {
       for (;;) {

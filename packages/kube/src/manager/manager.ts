@@ -69,13 +69,17 @@ export class Manager {
   readonly #identity: string;
   readonly #ownTransport: Transport | undefined;
   readonly #elector: LeaderElector | undefined;
+  /** Aborted when leadership is lost: what is on its way to be written has to be given up. */
   readonly #revoked = new AbortController();
+  /** Aborted when the lease is needed no more. */
+  readonly #letGo = new AbortController();
   readonly #recorders: EventRecorder[] = [];
   readonly #controllers: Controller[] = [];
   readonly #runnables: Runnable[] = [];
   readonly #healthChecks = new Map<string, Check>([["ping", () => {}]]);
   readonly #readyChecks = new Map<string, Check>();
   readonly #endpoints: Endpoints[] = [];
+  #holding: Promise<void> | undefined;
   #phase: "new" | "running" | "ended" = "new";
 
   constructor(options: ManagerOptions = {}) {
@@ -179,8 +183,8 @@ export class Manager {
     this.#phase = "running";
     const ending = new AbortController();
     const stop = AbortSignal.any([signal, ending.signal]);
-    const running: Promise<unknown>[] = [];
-    const run = (runnable: Promise<unknown>) => {
+    const running: Promise<void>[] = [];
+    const run = (runnable: Promise<void>) => {
       running.push(runnable.catch((error) => ending.abort(error)));
     };
     try {
@@ -192,7 +196,7 @@ export class Manager {
       await this.cache.waitForSync({ signal: stop });
       if (this.#elector) {
         await this.#elector.acquire(stop);
-        run(this.#elector.hold(stop));
+        this.#holding = this.#hold(this.#elector).catch((error) => ending.abort(error));
       }
       await Promise.all(this.#controllers.map((controller) => controller.start({ signal: stop })));
       for (const runnable of this.#runnables.filter((each) => each.needsLeaderElection !== false)) {
@@ -205,6 +209,17 @@ export class Manager {
       await this.#end(stop, running);
     }
     if (!signal.aborted) throw stop.reason;
+  }
+
+  /** Leads until the controllers have ended, and not only until they are told to: they may have something to write yet. */
+  async #hold(elector: LeaderElector): Promise<void> {
+    try {
+      await elector.hold(this.#letGo.signal);
+    } catch (error) {
+      if (this.#letGo.signal.aborted) return;
+      this.#revoked.abort(error); // another replica may be working already
+      throw error;
+    }
   }
 
   async #listen(): Promise<void> {
@@ -224,18 +239,18 @@ export class Manager {
     }
   }
 
-  async #end(stop: AbortSignal, running: readonly Promise<unknown>[]): Promise<void> {
-    const lost = this.#elector !== undefined && !this.#elector.isLeading;
+  async #end(stop: AbortSignal, running: readonly Promise<void>[]): Promise<void> {
     this.log.info("ending", { because: String(stop.reason instanceof Error ? stop.reason.message : stop.reason) });
-    // Whoever has lost the lease has no time: another replica may be working already.
-    if (lost) this.#revoked.abort(new KubeError("KUBE_LEADERSHIP_LOST", "this process does not lead any more"));
-    const late = new AbortController();
-    const timer = this.clock.setTimer(lost ? 0 : (this.#options.gracefulShutdownMs ?? 30_000), () => late.abort());
-    await Promise.all(this.#controllers.map((controller) => controller.stop({ signal: late.signal })));
+    const patience = new AbortController();
+    const timer = this.clock.setTimer(this.#options.gracefulShutdownMs ?? 30_000, () => patience.abort());
+    const late = AbortSignal.any([patience.signal, this.#revoked.signal]);
+    await Promise.all(this.#controllers.map((controller) => controller.stop({ signal: late })));
+    await Promise.race([Promise.all(running), aborted(late)]);
     await Promise.all(this.#recorders.map((recorder) => recorder.stop()));
     timer.cancel();
+    this.#letGo.abort();
+    await this.#holding;
     await this.#elector?.release();
-    await Promise.all(running);
     await this.cache.stop();
     await Promise.all(this.#endpoints.map((endpoint) => endpoint.close()));
     await this.#ownTransport?.close();

@@ -230,7 +230,7 @@ export class HttpTransport implements Transport {
     };
     if (proxy === undefined) return new Pool(this.#origin, { ...options, connect });
     if (proxy.startsWith("socks5:")) return new Socks5ProxyAgent(proxy, { ...options, requestTls: connect });
-    return new ProxyAgent({ ...options, uri: proxy, requestTls: connect });
+    return new ProxyAgent({ ...options, uri: proxy, requestTls: connect, proxyTunnel: true });
   }
 
   async #refusal(request: ApiRequest, response: Dispatcher.ResponseData): Promise<ApiError> {
