@@ -13,6 +13,10 @@ const benchmarks: Record<string, { about: string; load: () => Promise<Benchmark>
     about: "start time and memory of a cluster with 10, 100 and 1000 nodes, beside kwokctl",
     load: () => import("./cluster.ts"),
   },
+  runtime: {
+    about: "custom resource to Pod, beside controller-runtime, Kopf, Java Operator SDK and Metacontroller",
+    load: () => import("./runtime.ts"),
+  },
 };
 
 const usage = `Usage: npm run bench -- NAME [--quick] [--json]

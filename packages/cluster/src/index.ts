@@ -18,6 +18,7 @@ export type { SchedulerConfiguration } from "./control-plane/components.ts";
 export { ClusterError, type ClusterErrorCode, errorCatalogue } from "./errors.ts";
 export { NODE_KIND_LABEL, type NodeShape, takesPods } from "./nodes/kwok-nodes.ts";
 export type { ClusterOptions, RealNodes, StartProgress } from "./options.ts";
+export { cacheFolder } from "./places.ts";
 export { residentBytes } from "./process/processes.ts";
 export type { ImageSource } from "./real-node/image.ts";
 export { startCluster } from "./start.ts";

@@ -1,7 +1,8 @@
 /** What a program can be watched by, under the names and labels of controller-runtime: its dashboards work here too. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { WorkQueue, WorkQueueObserver } from "../queue/work-queue.ts";
 import type { Answer } from "../transport/http-transport.ts";
+import { processMetrics } from "./process-metrics.ts";
 
 export type ReconcileOutcome = "success" | "error" | "requeue" | "requeue_after";
 
@@ -84,7 +85,7 @@ export class Metrics {
   readonly #queues = new Map<string, WorkQueue<string>>();
 
   constructor() {
-    collectDefaultMetrics({ register: this.registry });
+    processMetrics(this.registry);
     this.#collectQueues();
   }
 

@@ -1,5 +1,5 @@
 /** Checks objects against a structural schema as the API server would, rules in CEL excepted. */
-import { Ajv, type ErrorObject } from "ajv";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { StructuralSchema } from "./structural.ts";
 
 /** One thing that is wrong with an object. */
@@ -13,9 +13,10 @@ export type Validator = (value: unknown) => Violation[];
 
 /** Compiles a schema. Unknown fields are reported too, as the API server does with `fieldValidation=Strict`. */
 export function compileValidator(schema: StructuralSchema): Validator {
-  const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
-  const validate = ajv.compile(forAjv(schema));
+  // Compiled when it is first needed: a program that only reads never needs it.
+  let validate: ValidateFunction | undefined;
   return (value) => {
+    validate ??= new Ajv({ allErrors: true, strict: false, validateFormats: false }).compile(forAjv(schema));
     if (validate(value)) return [];
     return (validate.errors ?? []).map(violation);
   };

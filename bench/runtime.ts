@@ -1,0 +1,252 @@
+/**
+ * Controller runtimes: a custom resource is created, the operator creates its Pod. Ours beside controller-runtime, Kopf,
+ * the Java Operator SDK, Metacontroller and the floor: a client that creates resource and Pod itself.
+ *
+ * All operators run at once on one API server, each with a kind of resource of its own, and take turns: whatever else the
+ * machine does, it does to all of them. From the client's create to the Pod seen on a watch, by one clock.
+ */
+import { sleep, startCluster } from "@berth/cluster";
+import { type Measurement, type MeasureOptions, median, type Target } from "./report.ts";
+import { buildInformer, type FilledInformer, fillInformer } from "./runtime/client-go-informer.ts";
+import { fillOurs } from "./runtime/ours.ts";
+import { apply } from "./runtime/peer-readiness.ts";
+import { ours, peers, type RunningPeer } from "./runtime/peers.ts";
+import { type Usage, usage } from "./runtime/process-usage.ts";
+import { Stage } from "./runtime/stage.ts";
+import { manifests, type Workplace, workplace } from "./runtime/widget.ts";
+
+const FULL = {
+  warmUp: 500,
+  latencies: 150,
+  rounds: 5,
+  batch: 1000,
+  objects: 10_000,
+  pods: 100_000,
+  fills: 3,
+  settle: 30_000,
+};
+const QUICK = { warmUp: 20, latencies: 10, rounds: 1, batch: 100, objects: 300, pods: 1000, fills: 1, settle: 3000 };
+
+const floor = workplace("floor");
+
+/** What was found out about one runtime. */
+interface Found {
+  readonly latencies: number[];
+  /** Pods per second, round by round. */
+  readonly rates: number[];
+  /** CPU seconds per 1000 Pods, round by round. */
+  readonly costs: number[];
+  idleCpu: number;
+  idleMemory: number;
+  /** Bytes with many objects in the cache. */
+  fullMemory: number;
+}
+
+type Operators = ReadonlyMap<string, RunningPeer>;
+
+export async function measure({ quick, log, signal }: MeasureOptions): Promise<Measurement[]> {
+  const sizes = quick ? QUICK : FULL;
+  for (const peer of [ours, ...peers]) await peer.build({ log, signal });
+  await buildInformer({ log, signal });
+  await using cluster = await startCluster({ name: "bench-runtime", nodes: 0, signal });
+  const { kubeconfig } = cluster;
+  const runtimes: readonly Workplace[] = [ours, ...peers, floor];
+  await apply(kubeconfig, runtimes.flatMap(manifests), signal);
+  const operators = new Map<string, RunningPeer>();
+  const found = new Map(runtimes.map(({ name }) => [name, nothingFound()]));
+  const stage = await Stage.open(kubeconfig);
+  try {
+    for (const peer of [ours, ...peers]) {
+      log(`starting ${peer.name}`);
+      operators.set(peer.name, await peer.start({ kubeconfig, signal }));
+    }
+    await measureIdle(operators, found, sizes, { log, signal });
+    await measureTurns(stage, runtimes, operators, found, sizes, { log, signal });
+    await measureMemory(stage, operators, found, sizes, { log, signal });
+    const fills = await measureColdStart(stage, kubeconfig, sizes, { log, signal });
+    return [...comparisons(found, sizes), ...coldStarts(fills, sizes)];
+  } finally {
+    await stage.close();
+    await Promise.all(Array.from(operators.values(), (operator) => operator.stop()));
+  }
+}
+
+type Sizes = typeof FULL;
+type Telling = Pick<MeasureOptions, "log" | "signal">;
+
+const nothingFound = (): Found => ({
+  latencies: [],
+  rates: [],
+  costs: [],
+  idleCpu: 0,
+  idleMemory: 0,
+  fullMemory: 0,
+});
+
+async function measureIdle(
+  operators: Operators,
+  found: ReadonlyMap<string, Found>,
+  { settle }: Sizes,
+  { log, signal }: Telling,
+): Promise<void> {
+  log("idle");
+  await sleep(settle, signal); // the API server and its controllers get to know the new kinds
+  const before = usages(operators);
+  await sleep(settle, signal);
+  for (const [name, { cpuSeconds, residentBytes }] of usages(operators)) {
+    const of = found.get(name) as Found;
+    of.idleCpu = ((cpuSeconds - (before.get(name) as Usage).cpuSeconds) * 60_000) / settle;
+    of.idleMemory = residentBytes;
+  }
+}
+
+/** One at a time, then many at once; the runtimes take turns. */
+async function measureTurns(
+  stage: Stage,
+  runtimes: readonly Workplace[],
+  operators: Operators,
+  found: ReadonlyMap<string, Found>,
+  { warmUp, latencies, rounds, batch }: Sizes,
+  { log, signal }: Telling,
+): Promise<void> {
+  for (const runtime of runtimes) {
+    log(`warming up ${runtime.name}`);
+    await stage.many(runtime, names("warm", warmUp), signal);
+    await stage.clear(runtime, signal);
+  }
+  for (let i = 0; i < latencies; i++) {
+    if (i % 50 === 0) log(`one at a time, ${i} of ${latencies}`);
+    for (const runtime of runtimes) found.get(runtime.name)?.latencies.push(await stage.one(runtime, `one-${i}`));
+    signal.throwIfAborted();
+  }
+  for (let round = 1; round <= rounds; round++) {
+    // Whoever comes first finds another machine than whoever comes last: everybody is everything once.
+    for (const runtime of [...runtimes.slice(round % runtimes.length), ...runtimes.slice(0, round % runtimes.length)]) {
+      await stage.clear(runtime, signal);
+      const pids = operators.get(runtime.name)?.pids ?? [];
+      const before = usage(pids).cpuSeconds;
+      const rate = (batch / (await stage.many(runtime, names(`round-${round}`, batch), signal))) * 1000;
+      log(`${batch} at once, round ${round} of ${rounds}: ${runtime.name} ${rate.toFixed(0)}/s`);
+      found.get(runtime.name)?.rates.push(rate);
+      found.get(runtime.name)?.costs.push(((usage(pids).cpuSeconds - before) * 1000) / batch);
+      await stage.clear(runtime, signal);
+    }
+  }
+}
+
+/** Many objects for one after the other; whoever was measured ends, so as not to watch the others' Pods. */
+async function measureMemory(
+  stage: Stage,
+  operators: Operators,
+  found: ReadonlyMap<string, Found>,
+  { objects, settle }: Sizes,
+  { log, signal }: Telling,
+): Promise<void> {
+  // The last one watches all namespaces: it goes first, before there are others' Pods to watch.
+  for (const [name, operator] of [...operators].reverse()) {
+    log(`${objects} objects for ${name}`);
+    await stage.many(workplace(name), names("many", objects), AbortSignal.any([signal, operator.died]));
+    await sleep(settle, signal);
+    (found.get(name) as Found).fullMemory = usage(operator.pids).residentBytes;
+    await operator.stop();
+  }
+}
+
+interface Fills {
+  readonly ours: FilledInformer[];
+  readonly clientGo: FilledInformer[];
+}
+
+async function measureColdStart(
+  stage: Stage,
+  kubeconfig: string,
+  { pods, objects, fills, settle }: Sizes,
+  { log, signal }: Telling,
+): Promise<Fills> {
+  const missing = Math.max(0, pods - objects * (peers.length + 1));
+  log(`${pods} pods: ${missing} are missing`);
+  await stage.many(floor, names("fill", missing), signal);
+  await sleep(settle, signal);
+  const filled: Fills = { ours: [], clientGo: [] };
+  for (let fill = 1; fill <= fills; fill++) {
+    log(`informer on all pods, ${fill} of ${fills}`);
+    filled.ours.push(await fillOurs({ kubeconfig, signal }));
+    filled.clientGo.push(await fillInformer({ kubeconfig, signal }));
+  }
+  return filled;
+}
+
+/** One figure for all runtimes: how to get it, and what is wanted of ours beside whom. */
+interface Figure {
+  readonly measure: string;
+  readonly unit: string;
+  readonly of: (found: Found) => number;
+  readonly targets?: Readonly<Record<string, Target>>;
+  /** Whether the floor has it: it has no process of its own. */
+  readonly floor?: boolean;
+}
+
+const figures = ({ batch, objects }: Sizes): readonly Figure[] => [
+  {
+    measure: "one at a time, p50",
+    unit: "ms",
+    of: ({ latencies }) => median(latencies),
+    targets: { "controller-runtime": { of: "ratio", atMost: 1 } },
+    floor: true,
+  },
+  {
+    measure: `${batch} at once`,
+    unit: "Pods/s",
+    of: ({ rates }) => median(rates),
+    targets: { "controller-runtime": { of: "ratio", atLeast: 1 }, kopf: { of: "ratio", atLeast: 5 } },
+    floor: true,
+  },
+  { measure: `CPU for ${batch} Pods`, unit: "s", of: ({ costs }) => (median(costs) * batch) / 1000 },
+  { measure: "CPU when idle", unit: "s/min", of: ({ idleCpu }) => Math.max(idleCpu, 0.02) }, // the clock's own step
+  { measure: "memory when idle", unit: "MiB", of: ({ idleMemory }) => idleMemory / 2 ** 20 },
+  {
+    measure: `memory with ${objects} objects`,
+    unit: "MiB",
+    of: ({ fullMemory }) => fullMemory / 2 ** 20,
+    targets: { "controller-runtime": { of: "ratio", atMost: 1.5 } },
+  },
+];
+
+function comparisons(found: ReadonlyMap<string, Found>, sizes: Sizes): Measurement[] {
+  const mine = found.get("ours") as Found;
+  return figures(sizes).flatMap(({ measure, unit, of, targets = {}, floor: withFloor = false }) =>
+    [...peers, ...(withFloor ? [floor] : [])].map(({ name }): Measurement => {
+      const target = targets[name];
+      const figure = { measure, unit, ours: of(mine), peer: of(found.get(name) as Found), peerName: name };
+      return target ? { ...figure, target } : figure;
+    }),
+  );
+}
+
+function coldStarts({ ours: mine, clientGo }: Fills, { pods }: Sizes): Measurement[] {
+  const typical = (fills: readonly FilledInformer[], of: (filled: FilledInformer) => number) => median(fills.map(of));
+  const common = { peerName: "client-go" };
+  return [
+    {
+      measure: `informer on ${pods} pods, cold start`,
+      unit: "s",
+      ours: typical(mine, ({ seconds }) => seconds),
+      peer: typical(clientGo, ({ seconds }) => seconds),
+      ...common,
+      target: { of: "ratio", atMost: 1.5 },
+    },
+    {
+      measure: `informer on ${pods} pods, memory`,
+      unit: "MiB",
+      ours: typical(mine, ({ residentBytes }) => residentBytes / 2 ** 20),
+      peer: typical(clientGo, ({ residentBytes }) => residentBytes / 2 ** 20),
+      ...common,
+    },
+  ];
+}
+
+function usages(operators: Operators): Map<string, Usage> {
+  return new Map(Array.from(operators, ([name, { pids }]) => [name, usage(pids)]));
+}
+
+const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
