@@ -27,6 +27,9 @@ const FULL = {
 };
 const QUICK = { warmUp: 20, latencies: 10, rounds: 1, batch: 100, objects: 300, pods: 1000, fills: 1, settle: 3000 };
 
+/** Between two of one at a time: what a runtime does after its Pod is not the next one's affair. */
+const PAUSE_MS = 30;
+
 const floor = workplace("floor");
 
 /** What was found out about one runtime. */
@@ -116,12 +119,13 @@ async function measureTurns(
   }
   for (let i = 0; i < latencies; i++) {
     if (i % 50 === 0) log(`one at a time, ${i} of ${latencies}`);
-    for (const runtime of runtimes) found.get(runtime.name)?.latencies.push(await stage.one(runtime, `one-${i}`));
-    signal.throwIfAborted();
+    for (const runtime of inTurn(runtimes, i)) {
+      await sleep(PAUSE_MS, signal);
+      found.get(runtime.name)?.latencies.push(await stage.one(runtime, `one-${i}`));
+    }
   }
   for (let round = 1; round <= rounds; round++) {
-    // Whoever comes first finds another machine than whoever comes last: everybody is everything once.
-    for (const runtime of [...runtimes.slice(round % runtimes.length), ...runtimes.slice(0, round % runtimes.length)]) {
+    for (const runtime of inTurn(runtimes, round)) {
       await stage.clear(runtime, signal);
       const pids = operators.get(runtime.name)?.pids ?? [];
       const before = usage(pids).cpuSeconds;
@@ -248,5 +252,12 @@ function coldStarts({ ours: mine, clientGo }: Fills, { pods }: Sizes): Measureme
 function usages(operators: Operators): Map<string, Usage> {
   return new Map(Array.from(operators, ([name, { pids }]) => [name, usage(pids)]));
 }
+
+/** Whoever comes after a runtime with much to do behind its Pod has it harder: everybody comes after everybody. */
+const inTurn = <T>(all: readonly T[], round: number): T[] => {
+  const first = round % all.length;
+  const turned = [...all.slice(first), ...all.slice(0, first)];
+  return Math.floor(round / all.length) % 2 === 0 ? turned : turned.reverse();
+};
 
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);

@@ -13,7 +13,7 @@ export async function untilReconciling(place: Workplace, kubeconfig: string, sig
   await apply(kubeconfig, [widget(place, TRIAL)], signal);
   await run("wait", "--for=create", `--timeout=${TRIAL_WITHIN}`, `pod/${TRIAL}`);
   await run("delete", `widgets.${place.group}`, TRIAL);
-  await run("delete", "pod", TRIAL); // the garbage collector would take a while to hear of a new kind of owner
+  await run("delete", "pod", TRIAL, "--ignore-not-found"); // the garbage collector would take a while to hear of a new kind of owner
 }
 
 export async function apply(kubeconfig: string, objects: readonly object[], signal: AbortSignal): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { metacontrollerRecipe, startMetacontroller } from "./metacontroller.ts";
-import { buildOurs, oursFile, production } from "./ours.ts";
+import { buildOurs, oursFile, oursFlags, production } from "./ours.ts";
 import { type BuildOptions, build, builtFolder, type Command, goBuild, type Recipe } from "./peer-build.ts";
 import { type PeerProcess, type StartOptions, startProcess } from "./peer-process.ts";
 import { untilReconciling } from "./peer-readiness.ts";
@@ -45,7 +45,8 @@ const josdk: Recipe = {
 
 export const ours: Peer = operator(workplace("ours"), buildOurs, (place, options) => {
   const env = { ...options.env, ...production };
-  return tellingReady(startProcess(place.name, [process.execPath, oursFile("operator")], { ...options, env }));
+  const command: Command = [process.execPath, ...oursFlags, oursFile("operator")];
+  return tellingReady(startProcess(place.name, command, { ...options, env }));
 });
 
 export const peers: readonly Peer[] = [

@@ -51,7 +51,7 @@ describe("kinds", () => {
     expect(
       linesOf([ships({ "io.k8s.api.sea.v1.Ship": { ...ship, description: "Ship floats.", required: ["cargo"] } })]),
     ).toEqual([
-      'import { type ObjectMeta, type Kind, kindOf } from "../objects/meta.ts";',
+      'import { type ObjectMeta, kindOf } from "../objects/meta.ts";',
       "/** Ship floats. */",
       "export interface Ship {",
       "apiVersion?: string;",
@@ -60,7 +60,7 @@ describe("kinds", () => {
       "/** What it carries. */",
       '"cargo": string;',
       "}",
-      'export const Ship: Kind<Ship> = kindOf("sea.example/v1", "Ship", "ships");',
+      'export const Ship: WritableKind<Ship> = kindOf("sea.example/v1", "Ship", "ships");',
     ]);
   });
 
@@ -68,7 +68,7 @@ describe("kinds", () => {
     const harbour = { name: "harbours", kind: "Harbour", namespaced: false };
     const schemas = { "io.k8s.api.sea.v1.Harbour": kindSchema("v1", "Harbour") };
     expect(linesOf([groupVersion("v1", schemas, [harbour])]).at(-1)).toBe(
-      'export const Harbour: Kind<Harbour> = kindOf("v1", "Harbour", "harbours", "Cluster");',
+      'export const Harbour: WritableKind<Harbour> = kindOf("v1", "Harbour", "harbours", "Cluster");',
     );
   });
 

@@ -81,11 +81,11 @@ class FileText {
     const fields = kind ? this.#fieldsOfKind(schema) : this.#fields(schema);
     this.#declarations.push(...docComment(schema.description), `export interface ${local} {`, ...fields, "}", "");
     if (kind?.plural === undefined) return;
-    this.#import("type Kind", "../objects/meta.ts");
+    this.#import("type WritableKind", "../objects/meta.ts");
     this.#import("kindOf", "../objects/meta.ts");
     const names = [kind.apiVersion, kind.kind, kind.plural, ...(kind.namespaced ? [] : ["Cluster"])];
     const call = `kindOf(${names.map((text) => JSON.stringify(text)).join(", ")})`;
-    this.#declarations.push(`export const ${local}: Kind<${local}> = ${call};`, "");
+    this.#declarations.push(`export const ${local}: WritableKind<${local}> = ${call};`, "");
   }
 
   /** What every object has comes first, and needs no explanation. */

@@ -8,18 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inParallel } from "./api.ts";
 import { stopwatch } from "./clock.ts";
 import type { Cluster } from "./cluster.ts";
+import { noRealNodes } from "./real-node/real-node.ts";
 import { startCluster } from "./start.ts";
-import {
-  createPod,
-  deletePod,
-  eventually,
-  getPod,
-  noRealNodes,
-  podIn,
-  podObject,
-  remains,
-  uniqueName,
-} from "./testing/support.ts";
+import { createPod, deletePod, eventually, getPod, podIn, podObject, remains, uniqueName } from "./testing/support.ts";
 
 const reason = noRealNodes();
 const name = uniqueName("main");

@@ -21,4 +21,5 @@ export type { ClusterOptions, RealNodes, StartProgress } from "./options.ts";
 export { cacheFolder } from "./places.ts";
 export { residentBytes } from "./process/processes.ts";
 export type { ImageSource } from "./real-node/image.ts";
+export { noRealNodes } from "./real-node/real-node.ts";
 export { startCluster } from "./start.ts";

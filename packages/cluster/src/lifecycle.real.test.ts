@@ -10,8 +10,9 @@ import { sleep } from "./clock.ts";
 import { openCluster, removeCluster } from "./cluster.ts";
 import { folderOf, readRecord } from "./cluster-record.ts";
 import { isAlive, markedProcesses } from "./process/processes.ts";
+import { noRealNodes } from "./real-node/real-node.ts";
 import { startCluster } from "./start.ts";
-import { eventually, noRealNodes, remains, traces, uniqueName } from "./testing/support.ts";
+import { eventually, remains, traces, uniqueName } from "./testing/support.ts";
 
 const started: ChildProcess[] = [];
 const names: string[] = [];

@@ -68,6 +68,7 @@ export {
 export type { Check, EndpointOptions } from "./manager/http-endpoints.ts";
 export { type LeaderElectionOptions, LeaderElector, type LeaderElectorContext } from "./manager/leader-election.ts";
 export { Manager, type ManagerOptions, type Runnable } from "./manager/manager.ts";
+export { setupSignalHandler } from "./manager/signals.ts";
 export { Metrics } from "./metrics/metrics.ts";
 export {
   type Condition,
@@ -86,6 +87,7 @@ export {
   type ObjectMeta,
   type ObjectOf,
   type OwnerReference,
+  type WritableKind,
 } from "./objects/meta.ts";
 export { controllerOf, isOwnedBy, withController } from "./objects/owners.ts";
 export {
@@ -97,14 +99,13 @@ export {
   type WorkQueueOptions,
 } from "./queue/work-queue.ts";
 export {
-  type CustomResourceDefinition,
   defineResource,
   type PrinterColumn,
   type Resource,
   type ResourceObject,
   type ResourceOptions,
 } from "./schema/define-resource.ts";
-export { intOrString, type StructuralSchema, type ValidationRule } from "./schema/structural.ts";
+export { intOrString, type StructuralSchema } from "./schema/structural.ts";
 export type { Validator, Violation } from "./schema/validator.ts";
 export { type Clock, sleep, type Timer, VirtualClock, WallClock } from "./time/clock.ts";
 export { integer, jitter, pick, type Random, SeededRandom, SystemRandom } from "./time/random.ts";

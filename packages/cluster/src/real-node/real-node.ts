@@ -39,6 +39,16 @@ export interface RealNodeOptions {
   readonly archives: readonly string[];
 }
 
+/** Why this machine cannot run real nodes; `undefined` if it can. For tests, which then say why they skip. */
+export function noRealNodes(): string | undefined {
+  try {
+    requireRealNodeSupport();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 /** Rejects, with what to do, a machine that cannot run real nodes. Changes nothing. */
 export function requireRealNodeSupport(): void {
   if (process.geteuid?.() !== 0) {

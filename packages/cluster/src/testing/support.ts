@@ -7,21 +7,10 @@ import { folderOf } from "../cluster-record.ts";
 import { clusterPlaces } from "../places.ts";
 import { markedProcesses } from "../process/processes.ts";
 import { cgroupProcesses } from "../real-node/cgroups.ts";
-import { requireRealNodeSupport } from "../real-node/real-node.ts";
 
 /** Names that no other test run uses at the same time. */
 export function uniqueName(purpose: string): string {
   return `test-${process.pid}-${purpose}`;
-}
-
-/** Why this machine cannot run real nodes; `undefined` if it can. For `describe.skipIf`, with the reason in its name. */
-export function noRealNodes(): string | undefined {
-  try {
-    requireRealNodeSupport();
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
 }
 
 /** Asks until the answer is not `undefined`; fails with what was waited for. */

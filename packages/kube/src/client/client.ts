@@ -5,9 +5,16 @@
  * Where a namespaced kind is asked for by name without a namespace, the connection's is meant; a list without a namespace
  * is one over all of them.
  */
-import { type Kind, type KubernetesObject, kindOf, type ObjectKey } from "../objects/meta.ts";
+import {
+  type Kind,
+  type KubernetesObject,
+  kindOf,
+  type ObjectKey,
+  type ObjectMeta,
+  type WritableKind,
+} from "../objects/meta.ts";
 import { isNotFound } from "../transport/api-error.ts";
-import type { ApiRequest, Transport, WatchEvent } from "../transport/transport.ts";
+import type { Transport, WatchEvent } from "../transport/transport.ts";
 import { Exec } from "./exec.ts";
 import { linesOf } from "./log-lines.ts";
 import type {
@@ -22,7 +29,7 @@ import type {
   WriteOptions,
 } from "./options.ts";
 import { type Patch, patchBody } from "./patch.ts";
-import { type ClientOptions, Sender } from "./sender.ts";
+import { type ClientOptions, type DeletionBody, Sender } from "./sender.ts";
 import { SubresourceClient } from "./subresource-client.ts";
 import { watchEvents } from "./watch-events.ts";
 
@@ -149,7 +156,7 @@ export class Client {
 
   /** Creates an object; `apiVersion` and `kind` may be left out. If there is one already: `isAlreadyExists(error)`. */
   async create<T extends KubernetesObject, W extends KubernetesObject>(
-    kind: Kind<T, W>,
+    kind: WritableKind<T, W>,
     object: W,
     options: WriteOptions = {},
   ): Promise<T> {
@@ -176,10 +183,10 @@ export class Client {
   /** Server-side apply: the fields given become ours and have these values, whether the object exists or not. */
   async apply<T extends KubernetesObject>(
     kind: Kind<T>,
-    object: Applied<T> & { metadata: { name: string } },
+    object: Applied<T> & { metadata: ObjectMeta },
     { force, ...options }: ApplyOptions = {},
   ): Promise<T> {
-    const place = this.#sender.place(kind, keyOf(object as KubernetesObject));
+    const place = this.#sender.place(kind, keyOf(object));
     const applied = { patchType: "apply", body: typed(kind, object), parameters: { force } } as const;
     return this.#sender.write({ verb: "patch", kind, ...place, ...applied }, options);
   }
@@ -195,13 +202,12 @@ export class Client {
 
   /** Deletes all objects of a kind that are meant; of a namespaced kind those in one namespace. */
   async deleteAllOf(kind: Kind, options: Selection & DeleteOptions = {}): Promise<void> {
-    const { parameters, ...rest } = deletion(options);
     await this.#sender.send({
       verb: "deletecollection",
       kind,
       namespace: this.#sender.namespaceOf(kind, options.namespace),
-      parameters: { ...parameters, ...selection(options) },
-      ...rest,
+      parameters: selection(options),
+      ...deletion(options),
     });
   }
 
@@ -218,7 +224,7 @@ export class Client {
   }
 }
 
-const keyOf = ({ metadata: { namespace, name = "" } }: KubernetesObject): ObjectKey => ({ namespace, name });
+const keyOf = ({ metadata: { namespace, name = "" } }: { metadata: ObjectMeta }): ObjectKey => ({ namespace, name });
 
 /** With `apiVersion` and `kind`, which the API server wants to see in what it is sent. */
 function typed<T extends object>({ apiVersion, kind }: Kind, object: T): T {
@@ -230,11 +236,10 @@ const selection = ({ labelSelector, fieldSelector }: Selection) => ({
   fieldSelector: fieldSelector?.toString(),
 });
 
-function deletion(options: DeleteOptions): Pick<ApiRequest, "body" | "parameters" | "signal"> {
+/** All of it in the body: where there is one, the API server ignores the query, dry runs included. */
+function deletion(options: DeleteOptions): { body: DeletionBody; signal: AbortSignal | undefined } {
   const { gracePeriodSeconds, propagationPolicy, preconditions, dryRun, signal } = options;
-  return {
-    body: { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds, propagationPolicy, preconditions },
-    parameters: { dryRun: dryRun ? "All" : undefined },
-    signal,
-  };
+  const common = { apiVersion: "v1", kind: "DeleteOptions" } as const;
+  const body = { ...common, gracePeriodSeconds, propagationPolicy, preconditions, ...(dryRun && { dryRun: ["All"] }) };
+  return { body, signal };
 }

@@ -29,6 +29,11 @@ export interface Written {
   readonly uid?: string | undefined;
 }
 
+/** What a deletion says of itself, as far as it matters here. */
+export interface DeletionBody {
+  readonly dryRun?: readonly string[];
+}
+
 /** What the API server answers to a deletion that is over. */
 interface DeletedStatus {
   readonly kind: "Status";
@@ -82,11 +87,13 @@ export class Sender {
   }
 
   /** The object if it has yet to finish something; `undefined` if it is gone. */
-  async delete<T extends KubernetesObject>(request: ApiRequest & { readonly name: string }): Promise<T | undefined> {
+  async delete<T extends KubernetesObject>(
+    request: ApiRequest & { readonly name: string; readonly body: DeletionBody },
+  ): Promise<T | undefined> {
     const answer = await this.send<T | DeletedStatus>(request);
     const gone = answer.kind === "Status" ? (answer as DeletedStatus) : undefined;
     const object = gone ? undefined : (answer as T);
-    if (!request.parameters?.dryRun) {
+    if (!request.body.dryRun) {
       const { kind, namespace, name } = request;
       this.#options.onWritten?.({ kind, key: { namespace, name }, object, uid: gone?.details?.uid });
     }

@@ -1,5 +1,5 @@
 /** A part of objects that has a life of its own, and its own rights: "status", "scale", "eviction", "token" … */
-import type { Kind, KubernetesObject, ObjectKey } from "../objects/meta.ts";
+import type { Kind, KubernetesObject, ObjectKey, ObjectMeta } from "../objects/meta.ts";
 import type { Applied } from "./client.ts";
 import type { ApplyOptions, GetOptions, WriteOptions } from "./options.ts";
 import { type Patch, patchBody } from "./patch.ts";
@@ -50,10 +50,10 @@ export class SubresourceClient {
 
   async apply<T extends KubernetesObject>(
     kind: Kind<T>,
-    object: Applied<T> & { metadata: { name: string } },
+    object: Applied<T> & { metadata: ObjectMeta },
     { force, ...options }: ApplyOptions = {},
   ): Promise<T> {
-    const { namespace, name } = object.metadata as ObjectKey;
+    const { namespace, name = "" } = object.metadata;
     const body = { apiVersion: kind.apiVersion, kind: kind.kind, ...object };
     const applied = { patchType: "apply", body, parameters: { force } } as const;
     return this.#sender.write({ verb: "patch", ...this.#place(kind, { namespace, name }), ...applied }, options);

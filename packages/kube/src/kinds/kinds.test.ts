@@ -88,7 +88,7 @@ describe("values", () => {
       ...{ apiVersion: "rbac.authorization.k8s.io/v1", plural: "clusterroles", namespaced: false },
     });
     expectTypeOf<ObjectOf<typeof coreV1.Pod>>().toEqualTypeOf<coreV1.Pod>();
-    expectTypeOf(batchV1.Job).toEqualTypeOf<Kind<batchV1.Job>>();
+    expectTypeOf(batchV1.Job).toExtend<Kind<batchV1.Job>>();
     expectTypeOf(coordinationV1.Lease).toExtend<Kind>();
   });
 

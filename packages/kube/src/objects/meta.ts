@@ -35,7 +35,7 @@ export interface KubernetesObject {
 }
 
 /** A kind of objects. The built-in ones are `coreV1.Pod` and the like; `defineResource` makes others. */
-export interface Kind<T extends KubernetesObject = KubernetesObject, Written extends KubernetesObject = T> {
+export interface Kind<T extends KubernetesObject = KubernetesObject> {
   /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
@@ -47,7 +47,11 @@ export interface Kind<T extends KubernetesObject = KubernetesObject, Written ext
   readonly namespaced: boolean;
   /** Only for the type: see `ObjectOf`. */
   readonly _object?: T;
-  /** Only for the type: what may be written, where fields with defaults can be left out. */
+}
+
+/** A kind that says what may be created: fields with defaults can be left out then. */
+export interface WritableKind<T extends KubernetesObject, Written extends KubernetesObject = T> extends Kind<T> {
+  /** Only for the type. */
   readonly _written?: Written;
 }
 
@@ -66,7 +70,7 @@ export function kindOf<T extends KubernetesObject>(
   kind: string,
   plural: string,
   scope: "Namespaced" | "Cluster" = "Namespaced",
-): Kind<T> {
+): WritableKind<T> {
   const slash = apiVersion.indexOf("/");
   return {
     group: slash === -1 ? "" : apiVersion.slice(0, slash),

@@ -1,8 +1,9 @@
 /** A kind of resource, defined once: its type, its custom resource definition, its validator and its documentation. */
 import type { z } from "zod";
-import type { Kind, ObjectMeta } from "../objects/meta.ts";
+import type { CustomResourceDefinition, ValidationRule } from "../kinds/apiextensions-v1.ts";
+import type { ObjectMeta, WritableKind } from "../objects/meta.ts";
 import { documentation } from "./documentation.ts";
-import { notStructural, type StructuralSchema, toStructural, type ValidationRule } from "./structural.ts";
+import { notStructural, type StructuralSchema, toStructural } from "./structural.ts";
 import { compileValidator, type Violation } from "./validator.ts";
 
 export interface PrinterColumn {
@@ -42,7 +43,10 @@ export interface ResourceObject<Spec, Status> {
 }
 
 export interface Resource<Spec extends z.ZodObject = z.ZodObject, Status extends z.ZodObject = z.ZodObject>
-  extends Kind<ResourceObject<z.output<Spec>, z.output<Status>>, ResourceObject<z.input<Spec>, z.input<Status>>> {
+  extends WritableKind<
+    ResourceObject<z.output<Spec>, z.output<Status>>,
+    ResourceObject<z.input<Spec>, z.input<Status>>
+  > {
   /** The schema of the whole object, as the custom resource definition has it. */
   readonly schema: StructuralSchema;
   /** The custom resource definition, to be applied to a cluster. */
@@ -51,13 +55,6 @@ export interface Resource<Spec extends z.ZodObject = z.ZodObject, Status extends
   validate(object: unknown): Violation[];
   /** Reference documentation in Markdown. */
   docs(): string;
-}
-
-export interface CustomResourceDefinition {
-  readonly apiVersion: "apiextensions.k8s.io/v1";
-  readonly kind: "CustomResourceDefinition";
-  readonly metadata: { readonly name: string };
-  readonly spec: object;
 }
 
 /**
@@ -146,8 +143,8 @@ function customResourceDefinition(
         listKind: `${kind}List`,
         plural,
         singular: kind.toLowerCase(),
-        ...(shortNames && { shortNames }),
-        ...(categories && { categories }),
+        ...(shortNames && { shortNames: [...shortNames] }),
+        ...(categories && { categories: [...categories] }),
       },
       versions: [
         {
@@ -156,7 +153,7 @@ function customResourceDefinition(
           storage: true,
           schema: { openAPIV3Schema: schema },
           ...(status && { subresources: { status: {} } }),
-          ...(printerColumns && { additionalPrinterColumns: printerColumns }),
+          ...(printerColumns && { additionalPrinterColumns: [...printerColumns] }),
         },
       ],
     },

@@ -6,6 +6,7 @@
  */
 import { z } from "zod";
 import { KubeError } from "../errors.ts";
+import type { ValidationRule } from "../kinds/apiextensions-v1.ts";
 
 /** The part of OpenAPI 3.0 that a custom resource definition may use. */
 export interface StructuralSchema {
@@ -39,16 +40,6 @@ export interface StructuralSchema {
   "x-kubernetes-list-map-keys"?: string[];
   "x-kubernetes-map-type"?: "atomic" | "granular";
   "x-kubernetes-validations"?: ValidationRule[];
-}
-
-/** A rule in CEL that the API server checks at every write. */
-export interface ValidationRule {
-  rule: string;
-  message?: string;
-  messageExpression?: string;
-  reason?: string;
-  fieldPath?: string;
-  optionalOldSelf?: boolean;
 }
 
 /** Names the field, and what Kubernetes has against it. */

@@ -69,19 +69,21 @@ export class HttpTransport implements Transport {
   readonly #clock: Clock;
   readonly #credentials: Credentials;
   readonly #origin: string;
+  readonly #host: string;
   readonly #prefix: string;
   readonly #headers: Readonly<Record<string, string | string[]>>;
   readonly #closed = new AbortController();
   #pools: Pools | undefined;
 
   constructor(connection: Connection, options: HttpTransportOptions = {}) {
-    const { origin, pathname } = new URL(connection.server);
+    const { origin, host, pathname } = new URL(connection.server);
     this.namespace = connection.namespace;
     this.#connection = connection;
     this.#options = options;
     this.#clock = options.clock ?? new WallClock();
     this.#credentials = new Credentials(connection, this.#clock);
     this.#origin = origin;
+    this.#host = host;
     this.#prefix = pathname.replace(/\/$/, "");
     this.#headers = { "user-agent": options.userAgent ?? "berth-kube", ...impersonation(connection) };
   }
@@ -179,7 +181,7 @@ export class HttpTransport implements Transport {
       throw this.#failure(request, error);
     } finally {
       const seconds = (this.#clock.now() - started) / 1000;
-      this.#options.onAnswer?.({ method, host: new URL(this.#origin).host, status, seconds });
+      this.#options.onAnswer?.({ method, host: this.#host, status, seconds });
     }
   }
 
@@ -293,7 +295,8 @@ function eventOf(line: string): WatchEvent {
 function statusOf(text: string): Status {
   try {
     const answer: Status | null = JSON.parse(text);
-    return answer?.kind === "Status" ? answer : {};
+    // Some filters of the API server leave out the kind.
+    return answer?.kind === "Status" || answer?.status === "Failure" ? answer : {};
   } catch {
     return {}; // a proxy's page, for instance
   }

@@ -1,0 +1,90 @@
+/** Informers on the real API server, which is killed now and then. */
+import { type Cluster, startCluster } from "@berth/cluster";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { Client } from "../client/client.ts";
+import { loadConnection } from "../connect/connection.ts";
+import { ConfigMap } from "../kinds/core-v1.ts";
+import { integer, SeededRandom } from "../time/random.ts";
+import { HttpTransport } from "../transport/http-transport.ts";
+import { Informer } from "./informer.ts";
+
+let cluster: Cluster;
+let transport: HttpTransport;
+let client: Client;
+
+beforeAll(async () => {
+  cluster = await startCluster({ name: `test-${process.pid}-informer`, nodes: 0, audit: true });
+  transport = new HttpTransport(loadConnection({ kubeconfig: cluster.kubeconfig }));
+  client = new Client(transport);
+});
+afterAll(async () => {
+  await transport?.close();
+  await cluster?.stop();
+});
+
+const versions = (objects: readonly ConfigMap[]) =>
+  objects.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort();
+
+describe("an informer on the real API server", () => {
+  it.each([true, false])("I7 gets everything, and follows (as a stream: %s)", async (streamLists) => {
+    const namespace = "default";
+    for (let i = 0; i < 5; i++)
+      await client.create(ConfigMap, { metadata: { name: `s${streamLists}${i}`.toLowerCase() } });
+    const informer = new Informer(client, ConfigMap, { namespace, streamLists, pageSize: 2 }).start();
+    await informer.waitForSync();
+    expect(versions(informer.list())).toEqual(versions((await client.list(ConfigMap, { namespace })).items));
+    expect(informer.list()[0]).toMatchObject({ apiVersion: "v1", kind: "ConfigMap" });
+    expect(informer.list()[0]?.metadata.managedFields).toBeUndefined();
+    await client.create(ConfigMap, { metadata: { name: `late${streamLists}` } });
+    await vi.waitFor(() => expect(informer.get({ namespace, name: `late${streamLists}` })).toBeDefined());
+    await informer.stop();
+    const audit = await cluster.readAudit();
+    const asked = audit.filter(
+      ({ requestURI }) => requestURI?.includes("/configmaps?") && requestURI.includes("watch=true"),
+    );
+    expect(asked.some(({ requestURI }) => requestURI?.includes("sendInitialEvents=true"))).toBe(true);
+  });
+
+  it("I1 has what the server has, however often the server is killed", async () => {
+    const namespace = "default";
+    const random = new SeededRandom("killed");
+    const informers = [true, false].map((streamLists) =>
+      new Informer(client, ConfigMap, { namespace, streamLists }).start(),
+    );
+    const [first] = informers as [Informer<ConfigMap>, Informer<ConfigMap>];
+    await Promise.all(informers.map((informer) => informer.waitForSync()));
+    const mirror = new Map<string | undefined, string | undefined>();
+    const note = ({ metadata }: ConfigMap) => void mirror.set(metadata.name, metadata.resourceVersion);
+    first.addEventHandler({
+      onAdd: note,
+      onUpdate: (_, object) => note(object),
+      onDelete: ({ metadata }) => void mirror.delete(metadata.name),
+    });
+    for (let round = 0; round < 3; round++) {
+      const writing = Promise.allSettled(
+        Array.from({ length: 40 }, async () => {
+          const name = `k${integer(random, 0, 15)}`;
+          if (random.next() < 0.4) await client.delete(ConfigMap, { name });
+          else
+            await client.apply(
+              ConfigMap,
+              { metadata: { name }, data: { value: String(random.next()) } },
+              { force: true },
+            );
+        }),
+      );
+      await cluster.kill("kube-apiserver");
+      await writing;
+      await cluster.restart("kube-apiserver");
+    }
+    await vi.waitFor(
+      async () => {
+        const truth = versions((await client.list(ConfigMap, { namespace })).items);
+        for (const informer of informers) expect(versions(informer.list())).toEqual(truth);
+        expect(Array.from(mirror, ([name, version]) => `${name}@${version}`).sort()).toEqual(truth);
+      },
+      { timeout: 60_000, interval: 200 },
+    );
+    await Promise.all(informers.map((informer) => informer.stop()));
+  });
+});
