@@ -16,7 +16,7 @@ const Website = defineResource({
 
 const manager = new Manager({ name: "website-operator", leaderElection: { id: "website-operator" } });
 const events = manager.eventRecorder();
-await manager.apiReader.apply(apiextensionsV1.CustomResourceDefinition, Website.crd());
+await manager.unfencedClient.apply(apiextensionsV1.CustomResourceDefinition, Website.crd());
 
 manager.addController({
   for: Website,

@@ -1,6 +1,7 @@
 /** Kubernetes for TypeScript. @packageDocumentation */
 
 export { type Applied, Client, type ListPage, type ObjectList } from "./client/client.ts";
+export { createOrUpdate, retryOnConflict } from "./client/conflicts.ts";
 export { Exec, type ExecResult } from "./client/exec.ts";
 export type {
   ApplyOptions,
@@ -48,7 +49,15 @@ export {
   resourceVersionChanged,
 } from "./controller/predicates.ts";
 export { type Request, type Result, TerminalError } from "./controller/request.ts";
-export { controllingOwner, type Mapper, type Watch, watch } from "./controller/watches.ts";
+export {
+  controllingOwner,
+  type Mapper,
+  type Owned,
+  owned,
+  type Watch,
+  type WatchChoice,
+  watch,
+} from "./controller/watches.ts";
 export { errorCatalogue, hasCode, KubeError, type KubeErrorCode } from "./errors.ts";
 export { type EventOptions, EventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
 export type { Projection } from "./informer/admission.ts";
@@ -67,7 +76,7 @@ export {
 } from "./log/logger.ts";
 export type { Check, EndpointOptions } from "./manager/http-endpoints.ts";
 export { type LeaderElectionOptions, LeaderElector, type LeaderElectorContext } from "./manager/leader-election.ts";
-export { Manager, type ManagerOptions, type Runnable } from "./manager/manager.ts";
+export { Manager, type ManagerOptions, type Reader, type Runnable } from "./manager/manager.ts";
 export { setupSignalHandler } from "./manager/signals.ts";
 export { Metrics } from "./metrics/metrics.ts";
 export {
@@ -79,17 +88,17 @@ export {
   withCondition,
 } from "./objects/conditions.ts";
 export { hasFinalizer, isBeingDeleted, withFinalizer, withoutFinalizer } from "./objects/finalizers.ts";
+export { keyOf, keyText, type ObjectKey } from "./objects/key.ts";
 export {
   type Kind,
   type KubernetesObject,
   kindOf,
-  type ObjectKey,
   type ObjectMeta,
   type ObjectOf,
   type OwnerReference,
   type WritableKind,
 } from "./objects/meta.ts";
-export { controllerOf, isOwnedBy, withController } from "./objects/owners.ts";
+export { controllerOf, isOwnedBy, withController, withOwner } from "./objects/owners.ts";
 export {
   type AddOptions,
   LOW_PRIORITY,
@@ -108,6 +117,7 @@ export {
 export { intOrString, type StructuralSchema } from "./schema/structural.ts";
 export type { Validator, Violation } from "./schema/validator.ts";
 export { type Clock, sleep, type Timer, VirtualClock, WallClock } from "./time/clock.ts";
+export { orAborted, untilAborted } from "./time/or-aborted.ts";
 export { integer, jitter, pick, type Random, SeededRandom, SystemRandom } from "./time/random.ts";
 export {
   ApiError,

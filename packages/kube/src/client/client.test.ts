@@ -277,7 +277,9 @@ describe("credentials", () => {
     expect(await sent()).toBe("Bearer third");
     rmSync(file);
     await clock.advance(61_000);
-    await expect(sent()).rejects.toMatchObject({ code: "KUBE_CREDENTIALS_FAILED" });
+    expect(await sent()).toBe("Bearer third"); // it is still good
+    const other = as({ kind: "tokenFile", file }, { clock });
+    await expect(other.find(Thing, key)).rejects.toMatchObject({ code: "KUBE_CREDENTIALS_FAILED" });
   });
 
   /** A plug-in that hands out "1", "2", "3" …, each for an hour by the clock given, and notes what it was told. */
@@ -334,6 +336,14 @@ describe("credentials", () => {
       code: "KUBE_CREDENTIALS_FAILED",
       message: expect.stringContaining(message),
     });
+  });
+
+  it("K12 from a program are never shown", async () => {
+    const secret = "console.log('s3cr3t {'), process.exit(0)";
+    const error = await as(plugin(secret))
+      .find(Thing, key)
+      .catch((reason) => reason);
+    expect(JSON.stringify([error.message, String(error.cause ?? "")])).not.toContain("s3cr3t");
   });
 
   it("K12 from a program that is not there come with a hint how to get it", async () => {

@@ -5,16 +5,12 @@
  * Where a namespaced kind is asked for by name without a namespace, the connection's is meant; a list without a namespace
  * is one over all of them.
  */
-import {
-  type Kind,
-  type KubernetesObject,
-  kindOf,
-  type ObjectKey,
-  type ObjectMeta,
-  type WritableKind,
-} from "../objects/meta.ts";
+
+import { keyOf, type ObjectKey } from "../objects/key.ts";
+import { type Kind, type KubernetesObject, kindOf, type ObjectMeta, type WritableKind } from "../objects/meta.ts";
 import { isNotFound } from "../transport/api-error.ts";
 import type { Transport, WatchEvent } from "../transport/transport.ts";
+import { LabelSelector } from "../values/selectors.ts";
 import { Exec } from "./exec.ts";
 import { linesOf } from "./log-lines.ts";
 import type {
@@ -224,15 +220,13 @@ export class Client {
   }
 }
 
-const keyOf = ({ metadata: { namespace, name = "" } }: { metadata: ObjectMeta }): ObjectKey => ({ namespace, name });
-
 /** With `apiVersion` and `kind`, which the API server wants to see in what it is sent. */
 function typed<T extends object>({ apiVersion, kind }: Kind, object: T): T {
   return "apiVersion" in object && "kind" in object ? object : { apiVersion, kind, ...object };
 }
 
 const selection = ({ labelSelector, fieldSelector }: Selection) => ({
-  labelSelector: labelSelector?.toString(),
+  labelSelector: labelSelector === undefined ? undefined : LabelSelector.from(labelSelector).toString(),
   fieldSelector: fieldSelector?.toString(),
 });
 

@@ -1,7 +1,7 @@
 /** A command that runs in a container. */
 import { PassThrough, type Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
-import type { ObjectKey } from "../objects/meta.ts";
+import type { ObjectKey } from "../objects/key.ts";
 import type { ExecConnection, Transport } from "../transport/transport.ts";
 import type { ExecOptions } from "./options.ts";
 

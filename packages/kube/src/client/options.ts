@@ -1,5 +1,5 @@
 /** What can be said along with a request. */
-import type { FieldSelector, LabelSelector } from "../values/selectors.ts";
+import type { FieldSelector, LabelSelector, LabelSelectorSpec } from "../values/selectors.ts";
 
 export interface RequestOptions {
   /** Gives up, and rejects with the signal's reason. A write may have happened nevertheless. */
@@ -15,8 +15,8 @@ export interface GetOptions extends RequestOptions {
 export interface Selection {
   /** Default: all namespaces. */
   readonly namespace?: string | undefined;
-  /** "app=web,tier in (a,b)", or a selector. Default: all. */
-  readonly labelSelector?: string | LabelSelector;
+  /** "app=web,tier in (a,b)", a selector, or one out of a spec (`{ matchLabels: … }`). Default: all. */
+  readonly labelSelector?: string | LabelSelector | LabelSelectorSpec;
   /** "metadata.name=x", or a selector. Default: all. */
   readonly fieldSelector?: string | FieldSelector;
 }

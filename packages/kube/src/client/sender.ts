@@ -1,5 +1,7 @@
 /** Sends a client's requests: again where that is safe, with its defaults, and telling of what was written. */
-import type { Kind, KubernetesObject, ObjectKey } from "../objects/meta.ts";
+
+import { keyOf, type ObjectKey } from "../objects/key.ts";
+import type { Kind, KubernetesObject, ObjectMeta } from "../objects/meta.ts";
 import { type Clock, sleep, WallClock } from "../time/clock.ts";
 import { type Random, SystemRandom } from "../time/random.ts";
 import type { ApiRequest, Transport } from "../transport/transport.ts";
@@ -79,9 +81,9 @@ export class Sender {
       signal,
     });
     // Some subresources answer with an object of another kind: an eviction with a status, for instance.
-    const { kind, metadata: { name, namespace } = {} } = answer ?? {};
-    if (!dryRun && kind === request.kind.kind && name !== undefined) {
-      this.#options.onWritten?.({ kind: request.kind, key: { namespace, name }, object: answer as KubernetesObject });
+    const { kind, metadata } = answer ?? {};
+    if (!dryRun && kind === request.kind.kind && metadata?.name !== undefined) {
+      this.#tell(request.kind, answer as KubernetesObject, isGone(metadata));
     }
     return answer;
   }
@@ -91,13 +93,22 @@ export class Sender {
     request: ApiRequest & { readonly name: string; readonly body: DeletionBody },
   ): Promise<T | undefined> {
     const answer = await this.send<T | DeletedStatus>(request);
-    const gone = answer.kind === "Status" ? (answer as DeletedStatus) : undefined;
-    const object = gone ? undefined : (answer as T);
-    if (!request.body.dryRun) {
-      const { kind, namespace, name } = request;
-      this.#options.onWritten?.({ kind, key: { namespace, name }, object, uid: gone?.details?.uid });
+    const { kind, namespace, name, body } = request;
+    if (isStatus(answer)) {
+      const uid = answer.details?.uid;
+      if (!body.dryRun) this.#options.onWritten?.({ kind, key: { namespace, name }, object: undefined, uid });
+      return undefined;
     }
-    return object;
+    // Some kinds answer with the object although it is gone: as it was last, or marked with nothing left to wait for.
+    const gone = answer.metadata.deletionTimestamp === undefined || isGone(answer.metadata);
+    if (!body.dryRun) this.#tell(kind, answer, gone);
+    return gone ? undefined : answer;
+  }
+
+  #tell(kind: Kind, object: KubernetesObject, gone: boolean): void {
+    const key = keyOf(object);
+    const { uid } = object.metadata;
+    this.#options.onWritten?.(gone ? { kind, key, object: undefined, uid } : { kind, key, object });
   }
 
   /** Where an object is: for namespaced kinds in the connection's namespace, if no other is named. */
@@ -106,6 +117,13 @@ export class Sender {
   }
 
   namespaceOf(kind: Kind, namespace: string | undefined): string | undefined {
-    return kind.namespaced ? (namespace ?? this.transport.namespace) : undefined;
+    return kind.namespaced ? namespace || this.transport.namespace : undefined;
   }
 }
+
+/** Whether nothing keeps an object any more that is to be deleted: then the answer is the last that is heard of it. */
+function isGone({ deletionTimestamp, finalizers = [], deletionGracePeriodSeconds = 0 }: ObjectMeta): boolean {
+  return deletionTimestamp !== undefined && finalizers.length === 0 && deletionGracePeriodSeconds === 0;
+}
+
+const isStatus = (answer: KubernetesObject | DeletedStatus): answer is DeletedStatus => answer.kind === "Status";

@@ -1,5 +1,7 @@
 /** A part of objects that has a life of its own, and its own rights: "status", "scale", "eviction", "token" … */
-import type { Kind, KubernetesObject, ObjectKey, ObjectMeta } from "../objects/meta.ts";
+
+import type { ObjectKey } from "../objects/key.ts";
+import type { Kind, KubernetesObject, ObjectMeta } from "../objects/meta.ts";
 import type { Applied } from "./client.ts";
 import type { ApplyOptions, GetOptions, WriteOptions } from "./options.ts";
 import { type Patch, patchBody } from "./patch.ts";
@@ -31,7 +33,7 @@ export class SubresourceClient {
   /** Replaces this part of the object, by the object or by what the subresource takes. */
   async update<T extends KubernetesObject, R = T>(
     kind: Kind<T>,
-    object: KubernetesObject,
+    object: T | KubernetesObject,
     options: WriteOptions = {},
   ): Promise<R> {
     const { namespace, name = "" } = object.metadata;

@@ -42,6 +42,8 @@ export interface Impersonation {
   readonly user: string;
   readonly uid?: string;
   readonly groups: readonly string[];
+  /** What else is said of the user, for those who authorise. */
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface LoadOptions {
@@ -109,7 +111,12 @@ export function connectionFrom(config: Kubeconfig, context?: string): Connection
     identity: identityOf(user),
     ...(cluster["proxy-url"] && { proxy: cluster["proxy-url"] }),
     ...(user.as && {
-      impersonate: { user: user.as, groups: user["as-groups"] ?? [], ...(user["as-uid"] && { uid: user["as-uid"] }) },
+      impersonate: {
+        user: user.as,
+        groups: user["as-groups"] ?? [],
+        ...(user["as-uid"] && { uid: user["as-uid"] }),
+        ...(user["as-user-extra"] && { extra: user["as-user-extra"] }),
+      },
     }),
   };
 }

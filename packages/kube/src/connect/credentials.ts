@@ -14,6 +14,8 @@ export interface Credential {
   readonly key?: string;
   /** Milliseconds since 1970. Absent: until the server says no. */
   readonly expiresAt?: number;
+  /** When to look whether there is a newer one; until there is, this one is good. */
+  readonly renewAt?: number;
 }
 
 /** How long a token file is believed: whoever renews it does so long before the old token ends. */
@@ -36,7 +38,9 @@ export class Credentials {
   /** What to send now. */
   async current(): Promise<Credential> {
     const credential = this.#credential;
-    return credential && !this.#isAboutToEnd(credential) ? credential : this.#renew();
+    if (!credential || this.#isAboutToEnd(credential)) return this.#renew();
+    if (credential.renewAt === undefined || this.#clock.now() < credential.renewAt) return credential;
+    return this.#renew().catch(() => credential); // whoever writes the file may be at it right now
   }
 
   /** The server refused a credential: gets a new one, unless that has happened since. Says whether there is another. */
@@ -77,7 +81,7 @@ function obtainer(connection: Connection, clock: Clock): () => Promise<Credentia
     case "tokenFile":
       return async () => ({
         ...bearer(await readToken(identity.file)),
-        expiresAt: clock.now() + TOKEN_FILE_MS + MARGIN_MS,
+        renewAt: clock.now() + TOKEN_FILE_MS,
       });
     case "exec":
       return async () => {

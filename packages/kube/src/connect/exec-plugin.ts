@@ -14,6 +14,9 @@ export interface ExecCredential {
   readonly expiresAt?: number;
 }
 
+/** One that asks somebody over a network may hang, and everybody else with it. */
+const TIMEOUT_MS = 60_000;
+
 /** Runs the program once. It must not ask questions: nobody sits at this terminal. */
 export async function runExecPlugin(exec: ExecEntry, connection: Connection): Promise<ExecCredential> {
   const refuse = (message: string, cause?: unknown) =>
@@ -27,6 +30,8 @@ export async function runExecPlugin(exec: ExecEntry, connection: Connection): Pr
       KUBERNETES_EXEC_INFO: JSON.stringify(execInfo(exec, connection)),
     },
     stdio: ["ignore", "pipe", "pipe"],
+    timeout: TIMEOUT_MS,
+    killSignal: "SIGKILL",
   });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once("error", reject);
@@ -40,6 +45,7 @@ export async function runExecPlugin(exec: ExecEntry, connection: Connection): Pr
       );
     },
   );
+  if (exitCode === null) throw refuse(`was ended after ${TIMEOUT_MS / 1000} s, or by somebody else`);
   if (exitCode !== 0) throw refuse(`failed with exit code ${exitCode}: ${complaints.trim()}`);
   return parseExecCredential(output, exec.apiVersion, refuse);
 }
@@ -68,8 +74,8 @@ export function parseExecCredential(
   let printed: { apiVersion?: unknown; kind?: unknown; status?: Record<string, unknown> | null };
   try {
     printed = JSON.parse(output);
-  } catch (cause) {
-    throw refuse("printed something that is not JSON", cause); // and not what: it may be half a secret
+  } catch {
+    throw refuse("printed something that is not JSON"); // and not what, nor where: it may be half a secret
   }
   if (printed?.kind !== "ExecCredential") throw refuse("did not print an ExecCredential");
   if (printed.apiVersion !== apiVersion) {

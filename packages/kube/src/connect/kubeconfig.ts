@@ -32,6 +32,7 @@ export interface UserEntry {
   as?: string;
   "as-uid"?: string;
   "as-groups"?: string[];
+  "as-user-extra"?: Record<string, string[]>;
   exec?: ExecEntry;
 }
 

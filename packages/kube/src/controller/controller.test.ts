@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Client } from "../client/client.ts";
 import { Cache } from "../informer/cache.ts";
 import { type LogFields, logTo } from "../log/logger.ts";
+import { keyOf } from "../objects/key.ts";
 import { type KubernetesObject, kindOf } from "../objects/meta.ts";
 import { withController } from "../objects/owners.ts";
 import { ModelApi } from "../testing/model-api.ts";
@@ -190,6 +191,42 @@ describe("a controller", () => {
     });
   });
 
+  it("T7 counts whoever ends too late as failed, even without an error", async () => {
+    let calls = 0;
+    create("a");
+    await start({
+      reconcileTimeout: 50,
+      baseDelay: 10,
+      reconcile: async () => {
+        if (calls++ === 0) await sleep(clock, 100); // deaf to the signal
+      },
+    });
+    await clock.advance(99);
+    expect(calls).toBe(1);
+    await clock.advance(100);
+    expect(calls).toBe(2);
+  });
+
+  it("T11 takes no work before it works, and none after", async () => {
+    const seen: string[] = [];
+    const made = controller({ reconcile: async ({ name }) => void seen.push(name) });
+    cache.start();
+    await clock.settle();
+    for (let i = 0; i < 100; i++) {
+      create(`t${i}`);
+      model.delete(Thing, { namespace: "n", name: `t${i}` });
+    }
+    create("last");
+    await clock.settle();
+    await made.start();
+    await clock.settle();
+    expect(seen).toEqual(["last"]);
+    await made.stop();
+    create("after");
+    await clock.settle();
+    expect(seen).toEqual(["last"]);
+  });
+
   it("T8 looks at owners when what they own changes, and at both when it changes hands", async () => {
     const a = create("a");
     const b = create("b");
@@ -233,6 +270,37 @@ describe("a controller", () => {
     model.patch(Thing, { namespace: "n", name: "a" }, { metadata: { labels: { x: "y" } } });
     await clock.settle();
     expect(seen).toEqual([]);
+  });
+
+  it("T8 lets mappers ask, and survives mappers and predicates that fail", async () => {
+    create("a");
+    create("b");
+    const seen: string[] = [];
+    let broken = false;
+    await start({
+      watches: [
+        watch(Node, async (_node, client) => {
+          if (broken) throw new Error("no map");
+          return (await client.list(Thing)).items.map(keyOf);
+        }),
+      ],
+      predicates: [
+        () => {
+          throw new Error("no opinion");
+        },
+      ],
+      reconcile: async ({ name }) => void seen.push(name),
+    });
+    expect(seen.splice(0).sort()).toEqual(["a", "b"]);
+    model.create(Node, { metadata: { name: "node" } });
+    await clock.settle();
+    expect(seen.splice(0).sort()).toEqual(["a", "b"]);
+    broken = true;
+    model.patch(Node, { name: "node" }, { metadata: { labels: { x: "y" } } });
+    await clock.settle();
+    expect(seen).toEqual([]);
+    const errors = logged.filter(({ level }) => level === "error").map(({ message }) => message);
+    expect(errors).toEqual(["a predicate of Thing failed", "a predicate of Thing failed", "the mapper of Node failed"]);
   });
 
   it("T9 lets what has just changed go before what was there", async () => {

@@ -12,13 +12,14 @@ import { KubeError } from "../errors.ts";
 import type { Cache } from "../informer/cache.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Metrics, ReconcileOutcome } from "../metrics/metrics.ts";
+import { keyText, type ObjectKey } from "../objects/key.ts";
 import type { Kind, KubernetesObject } from "../objects/meta.ts";
 import { LOW_PRIORITY, type WorkItem, WorkQueue } from "../queue/work-queue.ts";
 import type { Clock } from "../time/clock.ts";
 import { integer, type Random } from "../time/random.ts";
 import type { ObjectEvent, Predicate } from "./predicates.ts";
-import { type Request, type Result, requestKey, requestOf, TerminalError } from "./request.ts";
-import { controllingOwner, itself, type Watch } from "./watches.ts";
+import { type Request, type Result, requestOf, TerminalError } from "./request.ts";
+import { controllingOwner, itself, type Owned, type Watch, watch } from "./watches.ts";
 
 /** Makes an object as it should be. Is called again if it throws. */
 export type Reconcile = (
@@ -38,18 +39,18 @@ export interface ReconcileContext {
   readonly clock: Clock;
 }
 
-export interface ControllerOptions {
+export interface ControllerOptions<T extends KubernetesObject = KubernetesObject> {
   /** The kind whose objects are reconciled. */
-  readonly for: Kind;
+  readonly for: Kind<T>;
   /** Kinds of objects that belong to those: a change in one leads to its controlling owner. */
-  readonly owns?: readonly (Kind | { readonly kind: Kind; readonly predicates: readonly Predicate[] })[];
+  readonly owns?: readonly (Kind | Owned)[];
   /** Other kinds that concern them. */
   readonly watches?: readonly Watch[];
   readonly reconcile: Reconcile;
   /** In logs and metrics. Default: the kind in lower case. */
   readonly name?: string;
   /** Which changes of the kind itself are worth a look. Default: all. */
-  readonly predicates?: readonly Predicate[];
+  readonly predicates?: readonly Predicate<T>[];
   /** How many objects may be reconciled at once. Default: 64. */
   readonly maxConcurrentReconciles?: number;
   /** How long one reconcile may take. Default: for ever. */
@@ -70,7 +71,7 @@ export interface ControllerContext {
   readonly metrics?: Metrics | undefined;
 }
 
-export class Controller {
+export class Controller<T extends KubernetesObject = KubernetesObject> {
   readonly name: string;
   readonly #options: ControllerOptions;
   readonly #context: ControllerContext;
@@ -79,9 +80,11 @@ export class Controller {
   readonly #watches: readonly Watch[];
   /** Aborted when reconcilers that still run must come to an end. */
   readonly #halt = new AbortController();
+  readonly #unlisten: (() => void)[] = [];
   #workers: Promise<void>[] = [];
 
-  constructor(options: ControllerOptions, context: ControllerContext) {
+  constructor(given: ControllerOptions<T>, context: ControllerContext) {
+    const options = given as unknown as ControllerOptions; // its predicates see objects of its kind alone
     this.name = options.name ?? options.for.kind.toLowerCase();
     this.#options = options;
     this.#context = context;
@@ -93,14 +96,15 @@ export class Controller {
       ...(context.metrics && { observer: context.metrics.queueObserver(this.name) }),
     });
     this.#watches = [
-      { kind: options.for, map: itself, predicates: options.predicates ?? [] },
-      ...(options.owns ?? []).map((owned): Watch => {
-        const { kind, predicates } = "predicates" in owned ? owned : { kind: owned, predicates: [] };
-        return { kind, map: controllingOwner(options.for), predicates };
+      watch(options.for, itself, { predicates: options.predicates ?? [] }),
+      ...(options.owns ?? []).map((owns) => {
+        const { kind, predicates } = "predicates" in owns ? owns : { kind: owns, predicates: [] };
+        return watch(kind, controllingOwner(options.for), { predicates });
       }),
       ...(options.watches ?? []),
     ];
-    for (const watch of this.#watches) this.#listen(watch);
+    // So that the cache has them from the start; what happens there concerns us only once we work.
+    for (const { kind } of this.#watches) context.cache.informer(kind);
     context.metrics?.controllerStarted(this.name, this.#concurrency);
     context.metrics?.trackQueue(this.name, this.#queue);
   }
@@ -113,6 +117,7 @@ export class Controller {
   async start({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
     const informers = this.#watches.map(({ kind }) => this.#context.cache.informer(kind));
     await Promise.all(informers.map((informer) => informer.waitForSync({ signal })));
+    for (const each of this.#watches) this.#unlisten.push(this.#listen(each));
     this.#log.info("working", { workers: this.#concurrency });
     this.#workers = Array.from({ length: this.#concurrency }, () => this.#work());
   }
@@ -120,6 +125,7 @@ export class Controller {
   /** Takes nothing new up, and waits for what is under way. Whoever is not done by the signal is told to stop. */
   async stop({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
     this.#queue.shutDown();
+    for (const end of this.#unlisten.splice(0)) end();
     const hurry = () => this.#halt.abort(new KubeError("KUBE_SHUT_DOWN", `controller ${this.name} has to end`));
     if (signal?.aborted) hurry();
     signal?.addEventListener("abort", hurry, { once: true });
@@ -129,30 +135,64 @@ export class Controller {
 
   /** Asks for an object to be looked at, as an event would. */
   enqueue(request: Request, options: { priority?: number; after?: number } = {}): void {
-    this.#queue.add(requestKey(request), options);
+    this.#queue.add(keyText(request), options);
   }
 
-  #listen({ kind, map, predicates }: Watch): void {
-    const react = (event: ObjectEvent, priority: number) => {
-      if (!predicates.every((predicate) => predicate(event))) return;
-      const concerned = new Set<string>();
-      for (const key of map(event.object)) concerned.add(requestKey(key));
+  /** The objects that are being reconciled. */
+  get working(): string[] {
+    return this.#queue.workedOn();
+  }
+
+  /** From now on, changes lead to work. Returns how to end that. */
+  #listen({ kind, map, predicates }: Watch): () => void {
+    const { client, cache } = this.#context;
+    const lead = (event: ObjectEvent, priority: number): unknown => {
       // It may have moved from one owner to another: both want to know.
-      if (event.type === "update" && !event.resync) for (const key of map(event.old)) concerned.add(requestKey(key));
-      for (const key of concerned) this.#queue.add(key, { priority });
+      const states = event.type === "update" && !event.resync ? [event.object, event.old] : [event.object];
+      const found = states.map((state) => map(state, client));
+      const add = (keys: Iterable<ObjectKey>[]) => {
+        const concerned = new Set(keys.flatMap((some) => Array.from(some, keyText)));
+        for (const key of concerned) this.#queue.add(key, { priority });
+      };
+      // At once, if it can be: whoever has just changed must not wait for its turn.
+      return found.some((keys) => keys instanceof Promise)
+        ? Promise.all(found).then(add)
+        : add(found as Iterable<ObjectKey>[]);
     };
-    this.#context.cache.informer<KubernetesObject>(kind).addEventHandler({
+    const react = (event: ObjectEvent, priority: number) => {
+      // A predicate that fails has no opinion: better one reconcile too many.
+      const matters = () => predicates.every((predicate) => predicate(event));
+      if (!this.#contained(`a predicate of ${kind.kind} failed`, true, matters)) return;
+      void this.#contained(`the mapper of ${kind.kind} failed`, undefined, () => lead(event, priority));
+    };
+    return cache.informer<KubernetesObject>(kind).addEventHandler({
       onAdd: (object, initial) => react({ type: "create", object, initial }, initial ? LOW_PRIORITY : 0),
       onUpdate: (old, object, resync) => react({ type: "update", object, old, resync }, resync ? LOW_PRIORITY : 0),
       onDelete: (object) => react({ type: "delete", object }, 0),
     });
   }
 
+  /** What others have written is called here, and may throw, or reject: that is reported, and harms nobody. */
+  #contained<R>(failure: string, instead: R, attempt: () => R): R {
+    const report = (error: unknown) => this.#log.error(failure, { error });
+    try {
+      const result = attempt();
+      if (result instanceof Promise) result.catch(report);
+      return result;
+    } catch (error) {
+      report(error);
+      return instead;
+    }
+  }
+
   async #work(): Promise<void> {
     // After a shut-down the queue would hand out what is ready; whoever works next will find it anyway.
     for (let item = await this.#queue.get(); item && !this.#queue.isShutDown; item = await this.#queue.get()) {
-      await this.#handle(item);
-      this.#queue.done(item.key);
+      try {
+        await this.#handle(item);
+      } finally {
+        this.#queue.done(item.key);
+      }
     }
   }
 
@@ -206,7 +246,9 @@ export class Controller {
     );
     const signal = AbortSignal.any([this.#halt.signal, late.signal]);
     try {
-      return (await reconcile(request, { client, clock, log, signal })) ?? undefined;
+      const result = await reconcile(request, { client, clock, log, signal });
+      late.signal.throwIfAborted(); // done, but too late
+      return result ?? undefined;
     } catch (error) {
       // What a signal's listener throws may be anything; that the time was up is what matters.
       throw late.signal.aborted ? late.signal.reason : error;

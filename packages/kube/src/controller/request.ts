@@ -1,5 +1,4 @@
 /** Which object to look at, and nothing about why: reconcilers act on what is, not on what has happened. */
-import type { ObjectKey } from "../objects/meta.ts";
 
 export interface Request {
   /** Empty for kinds without namespaces. */
@@ -7,9 +6,7 @@ export interface Request {
   readonly name: string;
 }
 
-/** As the work queue holds it. */
-export const requestKey = ({ namespace, name }: ObjectKey): string => (namespace ? `${namespace}/${name}` : name);
-
+/** From what `keyText` made of it, which is how the work queue holds it. */
 export function requestOf(key: string): Request {
   const slash = key.indexOf("/");
   return slash === -1 ? { namespace: "", name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };

@@ -14,6 +14,24 @@ export function withoutManagedFields<T extends KubernetesObject>(object: T): T {
   return object;
 }
 
+type Identity = Pick<KubernetesObject["metadata"], "namespace" | "name" | "uid" | "resourceVersion">;
+
+/** The object with the identity that it came with, should a projection have left it out. */
+export function withIdentity<T extends KubernetesObject>(
+  object: T,
+  { namespace, name, uid, resourceVersion }: { [K in keyof Identity]: string | undefined },
+): T {
+  const { metadata } = object;
+  if (metadata?.uid === uid && metadata?.resourceVersion === resourceVersion && metadata?.name === name) return object;
+  const identity = {
+    ...(namespace !== undefined && { namespace }),
+    ...(name !== undefined && { name }),
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  };
+  return { ...object, metadata: { ...metadata, ...identity } };
+}
+
 /** Makes an object unchangeable all the way down, so that whoever changes what others share finds out at once. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {

@@ -71,7 +71,12 @@ export class Cache {
   }
 
   get hasSynced(): boolean {
-    return Array.from(this.#informers.values()).every((informer) => informer.hasSynced);
+    return this.unsynced.length === 0;
+  }
+
+  /** Those that do not know all objects yet. */
+  get unsynced(): Informer<KubernetesObject>[] {
+    return Array.from(this.#informers.values()).filter((informer) => !informer.hasSynced);
   }
 
   async stop(): Promise<void> {

@@ -8,10 +8,18 @@ interface Index<T> {
   readonly valuesOf: IndexFunction<T>;
   /** Value → keys of the objects that have it. */
   readonly keys: Map<string, Set<string>>;
+  /** Key → the values under which the object is in the index. */
+  readonly values: Map<string, readonly string[]>;
 }
 
 export class Indexes<T> {
   readonly #indexes = new Map<string, Index<T>>();
+  readonly #onError: (error: unknown, index: string, key: string) => void;
+
+  /** @param onError - Told when an index function throws; the object is then in no place of that index. */
+  constructor(onError: (error: unknown, index: string, key: string) => void) {
+    this.#onError = onError;
+  }
 
   has(name: string): boolean {
     return this.#indexes.has(name);
@@ -19,9 +27,9 @@ export class Indexes<T> {
 
   /** Adds an index, and finds the objects that are there already. */
   add(name: string, valuesOf: IndexFunction<T>, objects: Iterable<[string, T]>): void {
-    const index: Index<T> = { valuesOf, keys: new Map() };
+    const index: Index<T> = { valuesOf, keys: new Map(), values: new Map() };
     this.#indexes.set(name, index);
-    for (const [key, object] of objects) insert(index, key, object);
+    for (const [key, object] of objects) this.#insert(name, index, key, object);
   }
 
   keys(name: string, value: string): Iterable<string> {
@@ -30,26 +38,37 @@ export class Indexes<T> {
     return index.keys.get(value) ?? [];
   }
 
-  change(key: string, before: T | undefined, after: T | undefined): void {
-    for (const index of this.#indexes.values()) {
-      if (before !== undefined) remove(index, key, before);
-      if (after !== undefined) insert(index, key, after);
+  /** An object is this now; `undefined`: it is gone. */
+  change(key: string, object: T | undefined): void {
+    for (const [name, index] of this.#indexes) {
+      remove(index, key);
+      if (object !== undefined) this.#insert(name, index, key, object);
+    }
+  }
+
+  #insert(name: string, { valuesOf, keys, values }: Index<T>, key: string, object: T): void {
+    let found: readonly string[];
+    try {
+      found = valuesOf(object);
+    } catch (error) {
+      this.#onError(error, name, key);
+      return;
+    }
+    if (found.length > 0) values.set(key, found);
+    for (const value of found) {
+      const present = keys.get(value);
+      if (present) present.add(key);
+      else keys.set(value, new Set([key]));
     }
   }
 }
 
-function insert<T>({ valuesOf, keys }: Index<T>, key: string, object: T): void {
-  for (const value of valuesOf(object)) {
-    const present = keys.get(value);
-    if (present) present.add(key);
-    else keys.set(value, new Set([key]));
-  }
-}
-
-function remove<T>({ valuesOf, keys }: Index<T>, key: string, object: T): void {
-  for (const value of valuesOf(object)) {
+/** By what was found when it was put in: the function may say something else today, or throw. */
+function remove<T>({ keys, values }: Index<T>, key: string): void {
+  for (const value of values.get(key) ?? []) {
     const present = keys.get(value);
     present?.delete(key);
     if (present?.size === 0) keys.delete(value);
   }
+  values.delete(key);
 }

@@ -6,8 +6,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Client } from "../client/client.ts";
 import { Controller } from "../controller/controller.ts";
-import { requestKey } from "../controller/request.ts";
 import { silent } from "../log/logger.ts";
+import { keyOf, keyText } from "../objects/key.ts";
 import { type KubernetesObject, kindOf } from "../objects/meta.ts";
 import { FaultServer } from "../testing/fault-server.ts";
 import { sleep, WallClock } from "../time/clock.ts";
@@ -15,13 +15,13 @@ import { integer, pick, SeededRandom } from "../time/random.ts";
 import { HttpTransport } from "../transport/http-transport.ts";
 import { Cache } from "./cache.ts";
 import { Informer } from "./informer.ts";
-import { keyOf } from "./store.ts";
 
 interface Thing extends KubernetesObject {
   spec?: { value: number };
 }
 
 const Thing = kindOf<Thing>("example.org/v1", "Thing", "things");
+const textOf = (thing: Thing) => keyText(keyOf(thing));
 const clock = new WallClock();
 const rounds = Number(process.env.FUZZ_ROUNDS ?? 12);
 const first = Number(process.env.FUZZ_SEED ?? 1);
@@ -73,16 +73,19 @@ describe("after any writes and faults", () => {
       // What handlers are told adds up to the cache.
       const mirrors = informers.map((informer) => {
         const mirror = new Map<string, string | undefined>();
+        const is = (fine: boolean, what: string, object: Thing) => {
+          if (!fine) wrong.push(`${what}: ${textOf(object)}`);
+        };
         informer.addEventHandler({
           onAdd: (object) => {
-            expect(mirror.has(keyOf(object)), `${keyOf(object)} was added twice`).toBe(false);
-            mirror.set(keyOf(object), object.metadata.resourceVersion);
+            is(!mirror.has(textOf(object)), "added twice", object);
+            mirror.set(textOf(object), object.metadata.resourceVersion);
           },
           onUpdate: (old, object) => {
-            expect(mirror.get(keyOf(object)), keyOf(object)).toBe(old.metadata.resourceVersion);
-            mirror.set(keyOf(object), object.metadata.resourceVersion);
+            is(mirror.get(textOf(object)) === old.metadata.resourceVersion, "updated from a state not told", object);
+            mirror.set(textOf(object), object.metadata.resourceVersion);
           },
-          onDelete: (object) => expect(mirror.delete(keyOf(object)), keyOf(object)).toBe(true),
+          onDelete: (object) => is(mirror.delete(textOf(object)), "deleted without having been added", object),
         });
         return mirror;
       });
@@ -97,7 +100,7 @@ describe("after any writes and faults", () => {
       const truth = () =>
         server.model
           .list(Thing)
-          .items.map((t) => [keyOf(t), t.metadata.resourceVersion])
+          .items.map((t) => [textOf(t), t.metadata.resourceVersion])
           .sort();
       await vi.waitFor(
         () => {
@@ -105,7 +108,7 @@ describe("after any writes and faults", () => {
             expect(
               informer
                 .list()
-                .map((t) => [keyOf(t), t.metadata.resourceVersion])
+                .map((t) => [textOf(t), t.metadata.resourceVersion])
                 .sort(),
             ).toEqual(truth());
             expect([...(mirrors[index] as Map<string, string>)].sort()).toEqual(truth());
@@ -117,6 +120,7 @@ describe("after any writes and faults", () => {
         },
         { timeout: 60_000, interval: 20 },
       );
+      expect(wrong).toEqual([]);
     },
   );
 });
@@ -137,7 +141,7 @@ function startController(
       for: Thing,
       maxConcurrentReconciles: 4,
       async reconcile(request) {
-        const key = requestKey(request);
+        const key = keyText(request);
         if (running.has(key)) wrong.push(`reconciled twice at once: ${key}`);
         running.add(key);
         const seen = informer.get(request)?.metadata.resourceVersion;

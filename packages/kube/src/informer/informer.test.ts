@@ -212,6 +212,38 @@ describe("an informer", () => {
     }).toThrow(TypeError);
   });
 
+  it("I12 keeps whole what cannot be projected, and always knows which object it is", async () => {
+    server.model.create(Thing, thing("a", 1));
+    server.model.create(Thing, thing("bad", 1));
+    const started = start({
+      project: ({ metadata: { name }, spec }) => {
+        if (name === "bad") throw new Error("no projection");
+        return { metadata: { labels: { kept: "yes" } }, spec: { value: (spec?.value ?? 0) * 10 } };
+      },
+    });
+    await started.waitForSync();
+    const told: unknown[] = [];
+    started.addEventHandler({ onUpdate: (_, { spec }) => void told.push(spec?.value) });
+    server.model.patch(Thing, { namespace: "n", name: "a" }, { spec: { value: 2 } });
+    server.model.patch(Thing, { namespace: "n", name: "bad" }, { spec: { value: 2 } });
+    await vi.waitFor(() => expect(told).toEqual([20, 2]));
+    expect(started.get({ namespace: "n", name: "a" })?.metadata).toMatchObject({ name: "a", labels: { kept: "yes" } });
+  });
+
+  it("I11 finds objects by namespace, and those that have none by name alone", async () => {
+    const Node = kindOf("v1", "Node", "nodes", "Cluster");
+    server.model.create(Node, { metadata: { name: "node" } });
+    server.model.create(Thing, thing("a"));
+    server.model.create(Thing, { metadata: { namespace: "m", name: "b" } });
+    const things = start();
+    const nodes = new Informer(new Client(transport), Node).start();
+    await Promise.all([things.waitForSync(), nodes.waitForSync()]);
+    expect(things.list({ namespace: "m" }).map(({ metadata }) => metadata.name)).toEqual(["b"]);
+    expect(things.list({ namespace: "nowhere" })).toEqual([]);
+    expect(nodes.get({ namespace: "", name: "node" })).toBeDefined(); // as requests of reconcilers have it
+    await nodes.stop();
+  });
+
   it("I13 keeps to its namespace and selectors, also for what it has written itself", async () => {
     const labelled = (name: string, app: string): Thing => ({
       metadata: { namespace: "n", name, labels: { app } },

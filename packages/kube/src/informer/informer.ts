@@ -13,16 +13,19 @@ import type { Client } from "../client/client.ts";
 import type { Selection } from "../client/options.ts";
 import { KubeError } from "../errors.ts";
 import { type Logger, silent } from "../log/logger.ts";
-import type { Kind, KubernetesObject, ObjectKey } from "../objects/meta.ts";
+import { keyOf, keyText, type ObjectKey } from "../objects/key.ts";
+import type { Kind, KubernetesObject } from "../objects/meta.ts";
 import { type Clock, sleep, type Timer, WallClock } from "../time/clock.ts";
+import { orAborted } from "../time/or-aborted.ts";
 import { integer, type Random, SystemRandom } from "../time/random.ts";
 import { ApiError, isExpired } from "../transport/api-error.ts";
 import type { Parameters, WatchEvent } from "../transport/transport.ts";
 import { FieldSelector, fieldOf, LabelSelector } from "../values/selectors.ts";
-import { deepFreeze, type Projection, withoutManagedFields } from "./admission.ts";
+import { deepFreeze, type Projection, withIdentity, withoutManagedFields } from "./admission.ts";
 import type { IndexFunction } from "./indexes.ts";
 import { after, begin, type Outcome, pauseOf, type State, start } from "./machine.ts";
-import { type Change, keyOf, Store } from "./store.ts";
+import { type Change, Store } from "./store.ts";
+import { Watchdog } from "./watchdog.ts";
 
 export interface InformerOptions<T extends KubernetesObject> extends Omit<Selection, "namespace"> {
   /** Default: all namespaces. */
@@ -58,6 +61,7 @@ export interface EventHandler<T> {
 }
 
 const MARKER = "k8s.io/initial-events-end";
+const NAMESPACE_INDEX = "metadata.namespace";
 
 export class Informer<T extends KubernetesObject> {
   readonly kind: Kind<T>;
@@ -85,9 +89,12 @@ export class Informer<T extends KubernetesObject> {
     this.#random = options.random ?? new SystemRandom();
     this.#log = (options.log ?? silent).with({ kind: kind.kind });
     this.#freeze = options.freeze ?? process.env.NODE_ENV !== "production";
-    this.#labels = LabelSelector.parse(String(options.labelSelector ?? ""));
+    this.#labels = LabelSelector.from(options.labelSelector ?? "");
     this.#fields = FieldSelector.parse(String(options.fieldSelector ?? ""));
-    this.#store = new Store((change) => this.#tell(change));
+    this.#store = new Store({
+      onChange: (change) => this.#tell(change),
+      onIndexError: (error, index, key) => this.#log.error(`index "${index}" failed for ${key}`, { error }),
+    });
     this.#state = start(options.streamLists === false ? "no" : "perhaps");
     this.#synced.promise.catch(() => {}); // nobody need wait for it
   }
@@ -117,15 +124,18 @@ export class Informer<T extends KubernetesObject> {
   }
 
   /** Resolves when the first list is complete. */
-  async waitForSync({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
-    if (!signal) return this.#synced.promise;
-    signal.throwIfAborted();
-    const aborted = Promise.withResolvers<never>();
-    const abort = () => aborted.reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    await Promise.race([this.#synced.promise, aborted.promise]).finally(() =>
-      signal.removeEventListener("abort", abort),
-    );
+  waitForSync({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+    return orAborted(this.#synced.promise, signal);
+  }
+
+  /** Whether it has been started and not been stopped. */
+  get isRunning(): boolean {
+    return this.#running !== undefined && !this.#stopped.signal.aborted;
+  }
+
+  /** The only namespace that it looks at; `undefined` for all. */
+  get namespace(): string | undefined {
+    return this.#options.namespace;
   }
 
   /** The version of the server's list that the cache is as of; empty before the first one. */
@@ -138,19 +148,22 @@ export class Informer<T extends KubernetesObject> {
     return this.#store.size;
   }
 
-  get({ namespace, name }: ObjectKey): T | undefined {
-    return this.#store.get(namespace === undefined ? name : `${namespace}/${name}`);
+  get(key: ObjectKey): T | undefined {
+    return this.#store.get(keyText(key));
   }
 
   /** All objects, or those of a namespace; in no particular order. */
   list({ namespace, labelSelector }: Omit<Selection, "fieldSelector"> = {}): T[] {
-    const selector = typeof labelSelector === "string" ? LabelSelector.parse(labelSelector) : labelSelector;
-    const objects: T[] = [];
-    for (const object of this.#store.values()) {
-      if (namespace !== undefined && object.metadata.namespace !== namespace) continue;
-      if (!selector || selector.matches(object.metadata.labels)) objects.push(object);
-    }
-    return objects;
+    const objects = namespace === undefined ? [...this.#store.values()] : this.#inNamespace(namespace);
+    if (labelSelector === undefined) return objects;
+    const selector = LabelSelector.from(labelSelector);
+    return objects.filter(({ metadata }) => selector.matches(metadata.labels));
+  }
+
+  /** By an index that is made when it is first needed: many informers know a single namespace, or are never asked for one. */
+  #inNamespace(namespace: string): T[] {
+    this.addIndex(NAMESPACE_INDEX, ({ metadata }) => [metadata.namespace ?? ""]);
+    return this.byIndex(NAMESPACE_INDEX, namespace);
   }
 
   /** Lets objects be found by what they say; may be called at any time. An index of that name stays as it is. */
@@ -173,13 +186,14 @@ export class Informer<T extends KubernetesObject> {
 
   /** This process has written an object: it is seen here at once, not only when the server tells of it. */
   wrote(object: T): void {
-    if (this.#isMeant(object)) this.#store.wrote(this.#admit(this.#options.project ? structuredClone(object) : object));
-    else this.#store.outgrew(keyOf(object));
+    // The writer keeps the object that it got, and may change it.
+    if (this.#isMeant(object)) this.#store.wrote(this.#admit(structuredClone(object)));
+    else this.#store.outgrew(keyText(keyOf(object)), object.metadata.resourceVersion);
   }
 
   /** This process has deleted an object, and it is gone. */
-  wroteDeletion({ namespace, name }: ObjectKey, uid: string | undefined): void {
-    this.#store.wroteDeletion(namespace === undefined ? name : `${namespace}/${name}`, uid);
+  wroteDeletion(key: ObjectKey, uid: string | undefined): void {
+    this.#store.wroteDeletion(keyText(key), uid);
   }
 
   async #run(signal: AbortSignal): Promise<void> {
@@ -230,7 +244,7 @@ export class Informer<T extends KubernetesObject> {
 
   /** Follows a stream to its end: changes after a version, or all objects first. */
   async #watch(signal: AbortSignal): Promise<Outcome> {
-    const watchdog = this.#watchdog();
+    const watchdog = new Watchdog(this.#clock, this.#options.inactivityMs ?? 70_000);
     if (this.#state.phase === "streaming") this.#store.beginList();
     try {
       await this.#client.transport.watch(
@@ -248,6 +262,7 @@ export class Informer<T extends KubernetesObject> {
       return { type: "ended" };
     } catch (error) {
       if (error instanceof Unmarked) return { type: "unmarked" };
+      if (watchdog.signal.aborted && !signal.aborted) return { type: "silent" };
       throw error;
     } finally {
       watchdog.cancel();
@@ -257,8 +272,8 @@ export class Informer<T extends KubernetesObject> {
   #watchParameters(): Parameters {
     const state = this.#state;
     return {
-      labelSelector: this.#options.labelSelector?.toString(),
-      fieldSelector: this.#options.fieldSelector?.toString(),
+      labelSelector: this.#labels.toString() || undefined,
+      fieldSelector: this.#fields.toString() || undefined,
       allowWatchBookmarks: true,
       // The server shall end each watch now and then, not all of them at once: so they spread over its replicas again.
       timeoutSeconds: integer(this.#random, 300, 600),
@@ -299,8 +314,22 @@ export class Informer<T extends KubernetesObject> {
   }
 
   #admit(object: T): T {
-    const kept = withoutManagedFields(this.#options.project ? this.#options.project(object) : object);
+    const kept = withoutManagedFields(this.#projected(object));
     return this.#freeze ? deepFreeze(kept) : kept;
+  }
+
+  /** One that cannot be projected is kept whole: what others wait for must not stand still because of it. */
+  #projected(object: T): T {
+    const { project } = this.#options;
+    if (!project) return object;
+    const { namespace, name, uid, resourceVersion } = object.metadata;
+    try {
+      // Without these it would not be known which object it is, and whether it has changed.
+      return withIdentity(project(object), { namespace, name, uid, resourceVersion });
+    } catch (error) {
+      this.#log.error(`the projection failed for ${keyText(keyOf(object))}`, { error });
+      return object;
+    }
   }
 
   #isMeant(object: T): boolean {
@@ -322,33 +351,8 @@ export class Informer<T extends KubernetesObject> {
       else if (change.type === "update") handler.onUpdate?.(change.old, change.object, resync);
       else handler.onDelete?.(change.object);
     } catch (error) {
-      this.#log.error(`a handler failed at the ${change.type} of ${keyOf(change.object)}`, { error });
+      this.#log.error(`a handler failed at the ${change.type} of ${keyText(keyOf(change.object))}`, { error });
     }
-  }
-
-  /** Ends a watch that has gone silent: a connection can be dead without either end having noticed. */
-  #watchdog(): { signal: AbortSignal; heard(): void; cancel(): void } {
-    const { inactivityMs = 70_000 } = this.#options;
-    const silence = new AbortController();
-    let last = this.#clock.now();
-    let timer: Timer;
-    const guard = (wait: number) => {
-      timer = this.#clock.setTimer(wait, () => {
-        const left = last + inactivityMs - this.#clock.now();
-        if (left > 0) return guard(left);
-        silence.abort(
-          new KubeError("KUBE_WATCH_BROKEN", `no word of ${this.kind.plural} for ${inactivityMs / 1000} s`),
-        );
-      });
-    };
-    guard(inactivityMs);
-    return {
-      signal: silence.signal,
-      heard: () => {
-        last = this.#clock.now();
-      },
-      cancel: () => timer.cancel(),
-    };
   }
 
   #scheduleResync(): Timer | undefined {

@@ -31,6 +31,11 @@ describe("the informer's machine", () => {
     expect(after(at("5", 0, true), { type: "ended" })).toEqual(at("5", 0, true));
   });
 
+  it("I8 begins a silent watch again without a pause, and a silent list with one", () => {
+    expect(after(at("5"), { type: "silent" })).toEqual(at("5"));
+    expect(after(streaming(), { type: "silent" })).toEqual(empty(1));
+  });
+
   it("I9 begins anew when the server has forgotten, or when its events cannot be", () => {
     expect(after(at("5"), { type: "expired" })).toEqual(empty(1));
     expect(after(at("5"), { type: "disorder" })).toEqual(empty(1));
@@ -64,6 +69,7 @@ describe("the informer's machine", () => {
       { type: "reached", resourceVersion: "6" },
       { type: "unmarked" },
       { type: "ended" },
+      { type: "silent" },
       { type: "expired" },
       { type: "refused" },
       { type: "disorder" },

@@ -34,6 +34,8 @@ export type Outcome =
   | { readonly type: "unmarked" }
   /** The server ended the stream, as it does from time to time. */
   | { readonly type: "ended" }
+  /** Nothing came for longer than anything should take. */
+  | { readonly type: "silent" }
   /** The server does not know any more what has changed since. */
   | { readonly type: "expired" }
   /** The server does not send lists as streams. */
@@ -67,6 +69,9 @@ export function after(state: State, outcome: Outcome): State {
     case "ended":
       // A stream that ends without a word is as good as a failure: begun again at once, it would go round in circles.
       return state.phase === "watching" && state.heard ? { ...state, failures: 0 } : failed(state);
+    case "silent":
+      // A watch of something that never changes may well be: it is begun again, at once and without complaint.
+      return state.phase === "watching" ? state : failed(state);
     case "expired":
     case "disorder":
       return empty(state.failures + 1, streams);

@@ -13,9 +13,13 @@ const thing = (name: string, version: number, more: { uid?: string; value?: stri
 
 function setUp(...listed: Thing[]) {
   const told: string[] = [];
-  const store = new Store<Thing>((change: Change<Thing>) => {
-    const { name, resourceVersion } = change.object.metadata;
-    told.push(`${change.type} ${name}@${resourceVersion}`);
+  const errors: string[] = [];
+  const store = new Store<Thing>({
+    onChange: (change) => {
+      const { name, resourceVersion } = change.object.metadata;
+      told.push(`${change.type} ${name}@${resourceVersion}`);
+    },
+    onIndexError: (error, index, key) => void errors.push(`${index} ${key}: ${error}`),
   });
   store.beginList();
   for (const object of listed) store.listed(object);
@@ -23,7 +27,7 @@ function setUp(...listed: Thing[]) {
   told.length = 0;
   const versions = () =>
     Array.from(store.values(), ({ metadata: { name, resourceVersion } }) => `${name}@${resourceVersion}`);
-  return { store, told, versions };
+  return { store, told, versions, errors };
 }
 
 describe("what the server tells", () => {
@@ -80,7 +84,8 @@ describe("what the server tells", () => {
 
   it("I6 shows the whole of it to whoever is told of a part", () => {
     const seen: number[] = [];
-    const store: Store<Thing> = new Store(() => seen.push(store.size));
+    const onChange = () => void seen.push(store.size);
+    const store: Store<Thing> = new Store({ onChange, onIndexError: () => {} });
     store.beginList();
     for (const name of ["a", "b", "c"]) store.listed(thing(name, 1));
     store.endList("3");
@@ -138,7 +143,7 @@ describe("what this process has written", () => {
 
   it("I5 waits for the first list", () => {
     const told: Change<Thing>[] = [];
-    const store = new Store<Thing>((change) => told.push(change));
+    const store = new Store<Thing>({ onChange: (change) => void told.push(change), onIndexError: () => {} });
     store.wrote(thing("a", 12));
     expect([...store.values()]).toEqual([]);
     store.beginList();
@@ -158,6 +163,32 @@ describe("what this process has written", () => {
     store.wroteDeletion("n/a", "uid-a");
     store.wroteDeletion("n/a", undefined);
     expect(versions()).toEqual(["a@14"]);
+  });
+
+  it("I5 stays deleted in a list that was made before, and is forgotten with one that was made after", () => {
+    const { store, told, versions } = setUp(thing("a", 5));
+    store.wroteDeletion("n/a", "uid-a");
+    store.beginList();
+    store.listed(thing("a", 5));
+    store.endList("12");
+    expect(versions()).toEqual([]);
+    store.beginList();
+    store.endList("13");
+    store.applied(thing("a", 14, { uid: "second" }));
+    expect(told).toEqual(["delete a@5", "add a@14"]);
+  });
+
+  it("I13 leaves when it is none of those that are meant, and comes back when it is again", () => {
+    const { store, told, versions } = setUp(thing("a", 5));
+    store.outgrew("n/a", "12");
+    expect(versions()).toEqual([]);
+    store.applied(thing("a", 11)); // from before
+    expect(versions()).toEqual([]);
+    store.applied(thing("a", 13)); // the server thinks that it is meant, or it is so again
+    expect(versions()).toEqual(["a@13"]);
+    store.outgrew("n/a", "12"); // an answer that comes late
+    expect(versions()).toEqual(["a@13"]);
+    expect(told).toEqual(["delete a@5", "add a@13"]);
   });
 
   it("I5 is left to the server if its versions cannot be compared", () => {
@@ -183,5 +214,21 @@ describe("an index", () => {
     store.deleted(thing("a", 13));
     expect(names("y")).toEqual(["b"]);
     expect(() => store.byIndex("other", "x")).toThrow(expect.objectContaining({ code: "KUBE_INDEX_UNKNOWN" }));
+  });
+
+  it("I11 that throws harms nobody: neither the object, nor its other indexes, nor what comes after", () => {
+    const { store, told, errors } = setUp(thing("a", 5, { value: "x" }));
+    store.addIndex("first", ({ value }) => [(value as string).toUpperCase()]);
+    store.addIndex("second", ({ metadata }) => [metadata.name ?? ""]);
+    store.applied(thing("a", 11)); // without a value
+    store.applied(thing("a", 12, { value: "y" }));
+    store.applied(thing("b", 13));
+    store.deleted(thing("b", 14));
+    expect(told).toEqual(["update a@11", "update a@12", "add b@13", "delete b@14"]);
+    expect(store.byIndex("first", "Y")).toHaveLength(1);
+    expect(store.byIndex("first", "X")).toEqual([]);
+    expect(store.byIndex("second", "a")).toHaveLength(1);
+    expect(store.byIndex("second", "b")).toEqual([]);
+    expect(errors).toEqual([expect.stringContaining("first n/a"), expect.stringContaining("first n/b")]);
   });
 });

@@ -7,6 +7,7 @@
  * - I5 What this process has written is there at once, and stays until the server has told as much or more.
  * - I6 A list replaces everything in one moment: nobody sees half of it.
  */
+import { keyOf, keyText } from "../objects/key.ts";
 import type { KubernetesObject } from "../objects/meta.ts";
 import { Indexes, type IndexFunction } from "./indexes.ts";
 import { isNewer } from "./resource-version.ts";
@@ -18,13 +19,23 @@ export type Change<T> =
   | { readonly type: "delete"; readonly object: T };
 
 /** What this process has done to an object that the server has not told of yet. */
-type OwnWrite<T> = { readonly object: T } | { readonly deletedUid: string };
+type OwnWrite<T> =
+  | { readonly type: "written"; readonly object: T }
+  /** As of a version it is none of the objects that are meant here any more. */
+  | { readonly type: "left"; readonly version: string }
+  /** The server does not say as of which version it is gone; but this one never comes back. */
+  | { readonly type: "deleted"; readonly uid: string };
+
+export interface StoreListener<T> {
+  onChange(change: Change<T>): void;
+  onIndexError(error: unknown, index: string, key: string): void;
+}
 
 export class Store<T extends KubernetesObject> {
   readonly #objects = new Map<string, T>();
-  readonly #indexes = new Indexes<T>();
+  readonly #indexes: Indexes<T>;
   readonly #ownWrites = new Map<string, OwnWrite<T>>();
-  readonly #onChange: (change: Change<T>) => void;
+  readonly #listener: StoreListener<T>;
   /** A list on its way in; `undefined` while there is none. */
   #incoming: Map<string, T> | undefined;
   /** The server's version up to which everything is known; `undefined` before the first list. */
@@ -32,8 +43,9 @@ export class Store<T extends KubernetesObject> {
   /** What has changed and has not been told: handlers shall find all of it done. */
   #changes: Change<T>[] = [];
 
-  constructor(onChange: (change: Change<T>) => void) {
-    this.#onChange = onChange;
+  constructor(listener: StoreListener<T>) {
+    this.#listener = listener;
+    this.#indexes = new Indexes((...error) => listener.onIndexError(...error));
   }
 
   get position(): string | undefined {
@@ -75,11 +87,11 @@ export class Store<T extends KubernetesObject> {
   }
 
   listed(object: T): void {
-    this.#incoming?.set(keyOf(object), object);
+    this.#incoming?.set(keyText(keyOf(object)), object);
   }
 
   unlisted(object: T): void {
-    this.#incoming?.delete(keyOf(object));
+    this.#incoming?.delete(keyText(keyOf(object)));
   }
 
   /** The list is complete, as of a version: it replaces what was known, except for what we have written since. */
@@ -87,8 +99,13 @@ export class Store<T extends KubernetesObject> {
     const incoming = this.#incoming ?? new Map<string, T>();
     this.#incoming = undefined;
     for (const [key, write] of this.#ownWrites) {
-      if ("object" in write && isNewer(write.object.metadata.resourceVersion, resourceVersion)) {
+      const listed = incoming.get(key);
+      if (write.type === "written" && isNewer(write.object.metadata.resourceVersion, resourceVersion)) {
         incoming.set(key, write.object);
+      } else if (write.type === "left" && isNewer(write.version, resourceVersion)) {
+        incoming.delete(key);
+      } else if (write.type === "deleted" && listed?.metadata.uid === write.uid) {
+        incoming.delete(key); // the list was made before its end
       } else {
         this.#ownWrites.delete(key); // the list was made after it
       }
@@ -102,23 +119,16 @@ export class Store<T extends KubernetesObject> {
 
   /** The server tells of a new state. "disorder": the server's events cannot have been in order. */
   applied(object: T): "fine" | "disorder" {
-    const key = keyOf(object);
+    const key = keyText(keyOf(object));
     const version = object.metadata.resourceVersion;
     if (isNewer(version, this.#position) === false) {
-      // It was told before, or a later one was told first. The latter matters unless this object is known as well or better.
+      // It was told before, or a later one was told first. That matters unless this object is known as well or better.
       const known = this.#objects.get(key);
       return known && !isNewer(version, known.metadata.resourceVersion) ? "fine" : "disorder";
     }
     this.#position = version;
-    const write = this.#ownWrites.get(key);
-    if (write) {
-      if ("deletedUid" in write) {
-        if (write.deletedUid === object.metadata.uid) return "fine"; // from before its end
-      } else if (isNewer(write.object.metadata.resourceVersion, version)) {
-        return "fine"; // from before our own write
-      }
-      this.#ownWrites.delete(key);
-    }
+    if (this.#isOvertaken(key, object)) return "fine";
+    this.#ownWrites.delete(key);
     this.#put(key, object, false);
     this.#tell();
     return "fine";
@@ -126,7 +136,7 @@ export class Store<T extends KubernetesObject> {
 
   /** The server tells of an end. */
   deleted(object: T): "fine" | "disorder" {
-    const key = keyOf(object);
+    const key = keyText(keyOf(object));
     const version = object.metadata.resourceVersion;
     const known = this.#objects.get(key);
     if (isNewer(version, this.#position) === false) {
@@ -134,7 +144,8 @@ export class Store<T extends KubernetesObject> {
     }
     this.#position = version;
     const write = this.#ownWrites.get(key);
-    if (write && "object" in write && isNewer(write.object.metadata.resourceVersion, version)) return "fine"; // ours came after
+    // Of another object of that name, which ours came after.
+    if (write?.type === "written" && isNewer(write.object.metadata.resourceVersion, version)) return "fine";
     this.#ownWrites.delete(key);
     if (known) this.#forget(key, object);
     this.#tell();
@@ -148,14 +159,19 @@ export class Store<T extends KubernetesObject> {
 
   /** This process has written an object, and this is what came of it. */
   wrote(object: T): void {
-    const key = keyOf(object);
-    const version = object.metadata.resourceVersion;
-    const known = this.#objects.get(key);
-    // If the server has told of this write already, or of a later one, then there is nothing to add.
-    if (this.#position !== undefined && !isNewer(version, this.#position)) return;
-    if (known && !isNewer(version, known.metadata.resourceVersion)) return;
-    this.#ownWrites.set(key, { object });
+    const key = keyText(keyOf(object));
+    if (this.#isOldNews(key, object.metadata.resourceVersion)) return;
+    this.#ownWrites.set(key, { type: "written", object });
     if (this.#position !== undefined) this.#put(key, object, false);
+    this.#tell();
+  }
+
+  /** This process has written an object, and as of that version it is none of those that are meant here. */
+  outgrew(key: string, version: string | undefined): void {
+    const known = this.#objects.get(key);
+    if (version === undefined || this.#isOldNews(key, version)) return;
+    this.#ownWrites.set(key, { type: "left", version });
+    if (known) this.#forget(key, known);
     this.#tell();
   }
 
@@ -163,15 +179,31 @@ export class Store<T extends KubernetesObject> {
   wroteDeletion(key: string, uid: string | undefined): void {
     const known = this.#objects.get(key);
     if (!known || uid === undefined || known.metadata.uid !== uid) return;
-    this.#ownWrites.set(key, { deletedUid: uid });
+    this.#ownWrites.set(key, { type: "deleted", uid });
     this.#forget(key, known);
     this.#tell();
   }
 
-  /** This process has written an object so that it is none of these any more. */
-  outgrew(key: string): void {
+  /** Whether the server has told of this version already, or of a later one. If nobody can tell, it is left to the server. */
+  #isOldNews(key: string, version: string | undefined): boolean {
     const known = this.#objects.get(key);
-    if (known) this.wroteDeletion(key, known.metadata.uid);
+    if (this.#position !== undefined && !isNewer(version, this.#position)) return true;
+    return known !== undefined && !isNewer(version, known.metadata.resourceVersion);
+  }
+
+  /** Whether what the server tells happened before what this process has done to the object. */
+  #isOvertaken(key: string, { metadata: { uid, resourceVersion } }: T): boolean {
+    const write = this.#ownWrites.get(key);
+    switch (write?.type) {
+      case "written":
+        return isNewer(write.object.metadata.resourceVersion, resourceVersion) === true;
+      case "left":
+        return isNewer(resourceVersion, write.version) === false;
+      case "deleted":
+        return write.uid === uid;
+      default:
+        return false;
+    }
   }
 
   #put(key: string, object: T, initial: boolean): void {
@@ -182,23 +214,18 @@ export class Store<T extends KubernetesObject> {
     }
     if (known && known.metadata.resourceVersion === object.metadata.resourceVersion) return;
     this.#objects.set(key, object);
-    this.#indexes.change(key, known, object);
     this.#changes.push(known ? { type: "update", object, old: known } : { type: "add", object, initial });
+    this.#indexes.change(key, object);
   }
 
   /** @param last - How the object was last seen; the server's last word, if there is one. */
   #forget(key: string, last: T): void {
-    this.#indexes.change(key, this.#objects.get(key), undefined);
     this.#objects.delete(key);
     this.#changes.push({ type: "delete", object: last });
+    this.#indexes.change(key, undefined);
   }
 
   #tell(): void {
-    for (const change of this.#changes.splice(0)) this.#onChange(change);
+    for (const change of this.#changes.splice(0)) this.#listener.onChange(change);
   }
-}
-
-/** "namespace/name", or the name alone. */
-export function keyOf({ metadata: { namespace, name } }: KubernetesObject): string {
-  return namespace === undefined ? (name ?? "") : `${namespace}/${name}`;
 }

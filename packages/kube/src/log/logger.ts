@@ -1,6 +1,7 @@
 /** What a program tells its operators: a sentence, and fields to search by. */
+import { inspect } from "node:util";
 import { KubeError } from "../errors.ts";
-import { kubernetesTime } from "../objects/conditions.ts";
+import { kubernetesTime } from "../objects/times.ts";
 import type { Clock } from "../time/clock.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -18,20 +19,34 @@ export interface Logger {
 
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
-/** Sends what is logged to a function; the loggers below are made of it. */
+/**
+ * Sends what is logged to a function; the loggers below are made of it. Logging never throws, whatever is logged: whoever
+ * reports one failure must not run into another.
+ */
 export function logTo(
   write: (level: LogLevel, message: string, fields: LogFields) => void,
   given: LogFields = {},
 ): Logger {
-  const at = (level: LogLevel) => (message: string, fields?: LogFields) =>
-    write(level, message, { ...given, ...fields });
+  const at = (level: LogLevel) => (message: string, fields?: LogFields) => {
+    try {
+      write(level, message, joined(given, fields));
+    } catch {} // there is nowhere left to report it
+  };
   return {
     debug: at("debug"),
     info: at("info"),
     warn: at("warn"),
     error: at("error"),
-    with: (fields) => logTo(write, { ...given, ...fields }),
+    with: (fields) => logTo(write, joined(given, fields)),
   };
+}
+
+function joined(given: LogFields, fields: LogFields | undefined): LogFields {
+  try {
+    return { ...given, ...fields };
+  } catch {
+    return { ...given, fields: textOf(fields) }; // one of them is a getter that throws
+  }
 }
 
 export const silent: Logger = logTo(() => {});
@@ -48,11 +63,37 @@ export interface JsonLoggerOptions {
 export function jsonLogger({ clock, level: least = "info", write = writeToStderr }: JsonLoggerOptions): Logger {
   return logTo((level, message, fields) => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
-    write(JSON.stringify({ time: kubernetesTime(clock.now()), level, message, ...fields }, readable));
+    const first = { time: kubernetesTime(clock.now()), level, message };
+    write(lineOf({ ...first, ...fields, ...first })); // no field takes their place
   });
 }
 
 const writeToStderr = (line: string) => void process.stderr.write(`${line}\n`);
+
+function lineOf(fields: LogFields): string {
+  try {
+    return JSON.stringify(fields, readable);
+  } catch {
+    return JSON.stringify(Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, writable(value)])));
+  }
+}
+
+/** What is not JSON, because it is circular or throws when it is read, becomes text. */
+function writable(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value, readable) ?? "null");
+  } catch {
+    return textOf(value);
+  }
+}
+
+function textOf(value: unknown): string {
+  try {
+    return inspect(value);
+  } catch {
+    return "(cannot be shown)";
+  }
+}
 
 /** Errors would be written as `{}`. */
 function readable(_key: string, value: unknown): unknown {

@@ -7,26 +7,21 @@
 import { Client, type ObjectList } from "../client/client.ts";
 import type { GetOptions, ListOptions } from "../client/options.ts";
 import type { ClientOptions } from "../client/sender.ts";
+import { KubeError } from "../errors.ts";
 import type { Cache } from "../informer/cache.ts";
 import type { Informer } from "../informer/informer.ts";
-import type { Kind, KubernetesObject, ObjectKey } from "../objects/meta.ts";
+import type { ObjectKey } from "../objects/key.ts";
+import type { Kind, KubernetesObject } from "../objects/meta.ts";
 import { ApiError } from "../transport/api-error.ts";
 import type { Transport } from "../transport/transport.ts";
 import { FieldSelector, fieldOf } from "../values/selectors.ts";
 
 export class CachedClient extends Client {
   readonly #cache: Cache;
-  /** The cache's only namespace, if it has one. */
-  readonly #namespace: string | undefined;
 
-  constructor(
-    transport: Transport,
-    cache: Cache,
-    options: ClientOptions & { readonly cachedNamespace?: string | undefined },
-  ) {
+  constructor(transport: Transport, cache: Cache, options: ClientOptions = {}) {
     super(transport, { ...options, onWritten: (written) => cache.wrote(written) });
     this.#cache = cache;
-    this.#namespace = options.cachedNamespace;
   }
 
   override async get<T extends KubernetesObject>(kind: Kind<T>, key: ObjectKey, options: GetOptions = {}): Promise<T> {
@@ -41,10 +36,12 @@ export class CachedClient extends Client {
   }
 
   override async list<T extends KubernetesObject>(kind: Kind<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
-    const live = options.resourceVersion !== undefined;
+    const fields = FieldSelector.parse(String(options.fieldSelector ?? ""));
+    // Which fields there are, and what they say if they are not there, only the server knows.
+    const known = fields.requirements.every(({ field }) => field === "metadata.name" || field === "metadata.namespace");
+    const live = options.resourceVersion !== undefined || !known;
     const informer = live ? undefined : await this.#informer(kind, options.namespace, options);
     if (!informer) return super.list(kind, options);
-    const fields = FieldSelector.parse(String(options.fieldSelector ?? ""));
     const items = informer.list(options).filter((object) => fields.matches((field) => fieldOf(object, field)));
     return { items, resourceVersion: informer.resourceVersion };
   }
@@ -56,9 +53,12 @@ export class CachedClient extends Client {
     { signal }: { signal?: AbortSignal | undefined },
   ): Promise<Informer<T> | undefined> {
     const informer = this.#cache.present(kind);
-    if (!informer || (kind.namespaced && this.#namespace !== undefined && namespace !== this.#namespace))
-      return undefined;
-    if (!informer.hasSynced) await informer.waitForSync({ signal });
+    if (!informer || (informer.namespace !== undefined && namespace !== informer.namespace)) return undefined;
+    if (!informer.hasSynced) {
+      // It would be waited for in vain.
+      if (!informer.isRunning) throw new KubeError("KUBE_NOT_SYNCED", `the cache of ${kind.plural} does not run`);
+      await informer.waitForSync({ signal });
+    }
     return informer;
   }
 }

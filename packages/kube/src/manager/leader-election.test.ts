@@ -4,24 +4,25 @@ import { Client } from "../client/client.ts";
 import { KubeError } from "../errors.ts";
 import { Lease } from "../kinds/coordination-v1.ts";
 import { ModelApi } from "../testing/model-api.ts";
-import { ModelTransport } from "../testing/model-transport.ts";
+import { ModelTransport, type ModelTransportOptions } from "../testing/model-transport.ts";
 import { sleep, VirtualClock } from "../time/clock.ts";
 import { integer, SeededRandom } from "../time/random.ts";
-import type { ApiRequest } from "../transport/transport.ts";
 import { judge, LeaderElector } from "./leader-election.ts";
 
 function setUp(seed: string) {
   const clock = new VirtualClock();
   const random = new SeededRandom(seed);
   const model = new ModelApi({ clock, random });
-  const replica = (identity: string, fail?: (request: ApiRequest) => unknown) => {
-    const transport = new ModelTransport(model, { clock, ...(fail && { fail }) });
+  const replica = (identity: string, fail?: Faults["fail"], faults: Faults = {}) => {
+    const transport = new ModelTransport(model, { clock, ...faults, ...(fail && { fail }) });
     const client = new Client(transport, { clock, random, maxRetries: 0 });
     return new LeaderElector({ id: "leader" }, { client, clock, random: random.fork(identity), identity });
   };
   const lease = () => model.get(Lease, { namespace: "default", name: "leader" });
   return { clock, random, model, replica, lease };
 }
+
+type Faults = Omit<ModelTransportOptions, "clock">;
 
 const down = () => new KubeError("KUBE_CONNECTION_FAILED", "down");
 
@@ -38,7 +39,7 @@ describe("a lease", () => {
     [held("you"), 14_999, "held"],
     [held("you"), 15_000, "free"],
   ] as const)("L3 %j, first seen so %i ms ago, is %s", (lease, age, standing) => {
-    expect(judge(lease, { identity: "me", observedAt: 1000, now: 1000 + age })).toBe(standing);
+    expect(judge(lease, "me", age)).toBe(standing);
   });
 });
 
@@ -118,6 +119,104 @@ describe("the replicas", () => {
     expect(a.isLeading).toBe(false);
   });
 
+  it("L1 do not take a lease for older than it is because its answer was slow", async () => {
+    const { clock, replica } = setUp("slow");
+    const stop = new AbortController();
+    const a = replica("a");
+    await a.acquire(stop.signal);
+    const holding = a.hold(stop.signal).catch(() => {});
+    // Each answer is 9 s old when it comes.
+    const b = replica("b", undefined, { latency: ({ verb }) => (verb === "get" ? [0, 9000] : [0, 0]) });
+    const waiting = b.acquire(stop.signal).catch(() => {});
+    await clock.advance(20_000);
+    // From now on a cannot renew, and b must not lead before a has stopped to.
+    for (let step = 0; step < 1000; step++) {
+      await clock.advance(100);
+      expect(a.isLeading && b.isLeading).toBe(false);
+    }
+    stop.abort();
+    await clock.advance(60_000);
+    await Promise.all([holding, waiting]);
+  });
+
+  it("L1 stop in time although a renewal cannot be stopped", async () => {
+    const { clock, replica } = setUp("stuck");
+    let stuck = false;
+    const deaf = replica("b", undefined, { latency: () => (stuck ? [1e9, 0] : [0, 0]) });
+    const stop = new AbortController();
+    await deaf.acquire(stop.signal);
+    const lost = expect(deaf.hold(stop.signal)).rejects.toMatchObject({ code: "KUBE_LEADERSHIP_LOST" });
+    await clock.advance(5000);
+    stuck = true;
+    await clock.advance(10_100);
+    expect(deaf.isLeading).toBe(false);
+    await lost;
+  });
+
+  it("L1 go by the time that has passed, whatever somebody sets the clock to", async () => {
+    const { clock, model, replica } = setUp("set");
+    let offset = 0;
+    const settable = Object.assign(Object.create(clock) as VirtualClock, {
+      now: () => clock.now() + offset,
+      steady: () => clock.steady(),
+      setTimer: clock.setTimer.bind(clock),
+    });
+    const client = new Client(new ModelTransport(model, { clock }), { clock, maxRetries: 0 });
+    const context = { client, clock: settable, random: new SeededRandom("x"), identity: "b" };
+    const stop = new AbortController();
+    const a = replica("a");
+    await a.acquire(stop.signal);
+    const holding = a.hold(stop.signal).catch(() => {});
+    const b = new LeaderElector({ id: "leader" }, context);
+    const waiting = b.acquire(stop.signal).catch(() => {});
+    await clock.advance(3000);
+    offset = 3_600_000; // an hour ahead
+    await clock.advance(10_000);
+    expect(b.isLeading).toBe(false);
+    stop.abort();
+    await Promise.all([holding, waiting]);
+    // And a leader whose clock is set back does not lead for longer.
+    await a.release();
+    const later = new AbortController();
+    const second = b.acquire(later.signal);
+    await clock.advance(5000);
+    await second;
+    expect(b.isLeading).toBe(true);
+    offset = 0;
+    await clock.advance(10_000);
+    expect(b.isLeading).toBe(false);
+  });
+
+  it("L2 let go of the lease although a renewal of theirs was carried out unheard", async () => {
+    const { clock, replica, lease } = setUp("unheard");
+    let unheard = false;
+    const a = replica("a", undefined, { failAfter: ({ verb }) => unheard && verb === "update" && down() });
+    const stop = new AbortController();
+    await a.acquire(stop.signal);
+    const holding = a.hold(stop.signal).catch(() => {});
+    unheard = true;
+    await clock.advance(2500);
+    unheard = false;
+    stop.abort();
+    await holding;
+    await a.release();
+    expect(lease().spec?.holderIdentity).toBe("");
+  });
+
+  it("L1 lead on when somebody has removed the lease", async () => {
+    const { clock, model, replica, lease } = setUp("removed");
+    const a = replica("a");
+    const stop = new AbortController();
+    await a.acquire(stop.signal);
+    const holding = a.hold(stop.signal).catch(() => {});
+    model.delete(Lease, { namespace: "default", name: "leader" });
+    await clock.advance(9000);
+    expect(a.isLeading).toBe(true);
+    expect(lease().spec?.holderIdentity).toBe("a");
+    stop.abort();
+    await holding;
+  });
+
   it.each(Array.from({ length: 20 }, (_, seed) => seed))("L1 are never two leaders at once (seed %i)", async (seed) => {
     const { clock, random, replica } = setUp(`fuzz ${seed}`);
     const over = new AbortController();
@@ -128,7 +227,10 @@ describe("the replicas", () => {
     const live = async (name: string) => {
       for (let life = 0; !over.signal.aborted; life++) {
         let cutOff = false;
-        const elector = replica(`${name}${life}`, () => (cutOff || chance.next() < 0.2) && down());
+        const elector = replica(`${name}${life}`, () => (cutOff || chance.next() < 0.1) && down(), {
+          latency: () => (chance.next() < 0.3 ? [integer(chance, 0, 6000), integer(chance, 0, 6000)] : [0, 0]),
+          failAfter: () => chance.next() < 0.1 && down(),
+        });
         electors.push(elector);
         const death = new AbortController();
         const signal = AbortSignal.any([death.signal, over.signal]);

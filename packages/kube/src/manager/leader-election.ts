@@ -11,10 +11,12 @@ import type { Client } from "../client/client.ts";
 import { KubeError } from "../errors.ts";
 import { Lease } from "../kinds/coordination-v1.ts";
 import { type Logger, silent } from "../log/logger.ts";
-import type { ObjectKey } from "../objects/meta.ts";
+import type { ObjectKey } from "../objects/key.ts";
+import { microTime } from "../objects/times.ts";
 import { type Clock, sleep } from "../time/clock.ts";
+import { orAborted } from "../time/or-aborted.ts";
 import { jitter, type Random } from "../time/random.ts";
-import { isAlreadyExists, isConflict } from "../transport/api-error.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../transport/api-error.ts";
 
 export interface LeaderElectionOptions {
   /** The name of the Lease: the same for all replicas, and no other program's. */
@@ -34,7 +36,7 @@ export interface LeaderElectionOptions {
 }
 
 export interface LeaderElectorContext {
-  /** Must not be fenced by this election, and must give up before the deadline does. */
+  /** Must not be fenced by this election, nor wait for others: see `urgentTransport`. */
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
@@ -46,16 +48,21 @@ export interface LeaderElectorContext {
   readonly onSlowpath?: () => void;
 }
 
-/** What to do about a lease, by what is known of it. Pure. */
-export function judge(
-  lease: Lease,
-  { identity, observedAt, now }: { identity: string; observedAt: number; now: number },
-): "ours" | "free" | "held" {
+/** Whose a lease is, which has not changed for so many milliseconds. Pure. */
+export function judge(lease: Lease, identity: string, ageMs: number): "ours" | "free" | "held" {
   const { holderIdentity, leaseDurationSeconds = 0 } = lease.spec ?? {};
   if (!holderIdentity) return "free";
   if (holderIdentity === identity) return "ours";
-  return now >= observedAt + leaseDurationSeconds * 1000 ? "free" : "held";
+  return ageMs >= leaseDurationSeconds * 1000 ? "free" : "held";
 }
+
+/** A moment by two clocks, one of which may be set, the other of which may sleep. */
+interface Moment {
+  readonly now: number;
+  readonly steady: number;
+}
+
+const LONG_AGO: Moment = { now: Number.NEGATIVE_INFINITY, steady: Number.NEGATIVE_INFINITY };
 
 export class LeaderElector {
   readonly #options: LeaderElectionOptions;
@@ -64,9 +71,9 @@ export class LeaderElector {
   readonly #key: Required<ObjectKey> & { readonly namespace: string };
   /** The lease as we last saw or wrote it, and when we first saw it so. */
   #lease: Lease | undefined;
-  #observedAt = 0;
+  #observed: Moment = LONG_AGO;
   /** When the last successful renewal was *begun*: from then on the lease's duration counts for the others at the latest. */
-  #renewedAt = Number.NEGATIVE_INFINITY;
+  #renewed: Moment = LONG_AGO;
   #leading = false;
 
   constructor(options: LeaderElectionOptions, context: LeaderElectorContext) {
@@ -96,7 +103,22 @@ export class LeaderElector {
 
   /** Whether we lead at this very moment: a process that was asleep for a minute does not, before it has noticed. */
   get isLeading(): boolean {
-    return this.#leading && this.#context.clock.now() < this.#renewedAt + this.#renewDeadline;
+    return this.#leading && this.#left() > 0;
+  }
+
+  /** For how much longer we may lead without renewing. Whichever clock says less. */
+  #left(): number {
+    return this.#renewDeadline - Math.max(...this.#since(this.#renewed));
+  }
+
+  #since({ now, steady }: Moment): [number, number] {
+    const { clock } = this.#context;
+    return [clock.now() - now, clock.steady() - steady];
+  }
+
+  #moment(): Moment {
+    const { clock } = this.#context;
+    return { now: clock.now(), steady: clock.steady() };
   }
 
   /** Resolves when we lead. */
@@ -116,12 +138,10 @@ export class LeaderElector {
     const { clock } = this.#context;
     try {
       for (;;) {
-        const left = this.#renewedAt + this.#renewDeadline - clock.now();
-        if (left <= 0 || (this.#lease && !this.#isOurs())) {
-          throw new KubeError("KUBE_LEADERSHIP_LOST", `the lease ${this.#options.id} could not be renewed in time`);
-        }
-        await sleep(clock, Math.min(this.#retryPeriod, left), signal);
-        await this.#try(signal, left);
+        this.#mustLead();
+        await sleep(clock, Math.min(this.#retryPeriod, this.#left()), signal);
+        this.#mustLead(); // the sleep may have been longer than it was meant to be
+        await this.#try(signal, this.#left());
       }
     } finally {
       this.#leading = false;
@@ -129,22 +149,32 @@ export class LeaderElector {
     }
   }
 
+  #mustLead(): void {
+    if (this.#left() > 0 && (!this.#lease || this.#isOurs())) return;
+    throw new KubeError("KUBE_LEADERSHIP_LOST", `the lease ${this.#options.id} could not be renewed in time`);
+  }
+
   /** Lets others lead at once. */
   async release(): Promise<void> {
     this.#leading = false;
     if (this.#options.releaseOnStop === false || !this.#lease || !this.#isOurs()) return;
-    const spec = {
-      ...this.#lease.spec,
-      holderIdentity: "",
-      leaseDurationSeconds: 1,
-      ...this.#times(this.#context.clock.now()),
-    };
     try {
-      await this.#context.client.update(Lease, { ...this.#lease, spec });
+      await this.#giveUp(this.#lease).catch(async (error) => {
+        if (!isConflict(error)) throw error;
+        // A renewal of ours was carried out although we did not wait for its answer.
+        const lease = await this.#context.client.get(Lease, this.#key);
+        if (lease.spec?.holderIdentity === this.#context.identity) await this.#giveUp(lease);
+      });
       this.#log.info("let go of the lease");
     } catch (error) {
       this.#log.warn("the lease could not be let go of; it ends by itself", { error });
     }
+  }
+
+  async #giveUp(lease: Lease): Promise<void> {
+    const renewTime = microTime(this.#context.clock.now());
+    const spec = { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime };
+    await this.#context.client.update(Lease, { ...lease, spec });
   }
 
   #isOurs(): boolean {
@@ -156,15 +186,16 @@ export class LeaderElector {
     const { clock } = this.#context;
     const late = new AbortController();
     const timer = clock.setTimer(limitMs, () => late.abort(new Error("the API server took too long")));
-    const begun = clock.now();
+    const begun = this.#moment();
     try {
-      const written = await this.#write(begun, AbortSignal.any([signal, late.signal]));
-      if (written) this.#renewedAt = begun;
+      // Waited for no longer than that, also if the request itself cannot be stopped.
+      const written = await orAborted(this.#write(AbortSignal.any([signal, late.signal])), signal, late.signal);
+      if (written) this.#renewed = begun;
       return written;
     } catch (error) {
       signal.throwIfAborted();
-      if (isConflict(error) || isAlreadyExists(error))
-        this.#lease = undefined; // somebody was faster: look again
+      // Somebody was faster, or has removed it: look again.
+      if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) this.#lease = undefined;
       else this.#log.warn("the lease could not be read or written", { error });
       return false;
     } finally {
@@ -172,46 +203,40 @@ export class LeaderElector {
     }
   }
 
-  async #write(now: number, signal: AbortSignal): Promise<boolean> {
-    const { client, identity } = this.#context;
+  async #write(signal: AbortSignal): Promise<boolean> {
+    const { client, clock, identity } = this.#context;
     // As long as we lead, what we wrote last is what is there; anything else is a conflict.
     if (!this.#lease || !this.#isOurs()) {
       this.#context.onSlowpath?.();
       const found = await client.find(Lease, this.#key, { signal });
       if (!found) {
-        const spec = { ...this.#claim(now), acquireTime: microTime(now), leaseTransitions: 0 };
+        const spec = { ...this.#claim(), acquireTime: microTime(clock.now()), leaseTransitions: 0 };
         this.#lease = await client.create(Lease, { metadata: { ...this.#key }, spec }, { signal });
         return true;
       }
       if (found.metadata.resourceVersion !== this.#lease?.metadata.resourceVersion) {
         this.#lease = found;
-        this.#observedAt = now;
+        // After the answer: it may have been long on its way, and then the lease is younger than the question.
+        this.#observed = this.#moment();
       }
     }
     const lease = this.#lease as Lease;
-    const standing = judge(lease, { identity, observedAt: this.#observedAt, now });
+    const standing = judge(lease, identity, Math.min(...this.#since(this.#observed)));
     if (standing === "held") return false;
     const taking = standing === "free" && {
-      acquireTime: microTime(now),
+      acquireTime: microTime(clock.now()),
       leaseTransitions: (lease.spec?.leaseTransitions ?? 0) + 1,
     };
-    const spec = { ...lease.spec, ...this.#claim(now), ...taking };
+    const spec = { ...lease.spec, ...this.#claim(), ...taking };
     this.#lease = await client.update(Lease, { ...lease, spec }, { signal });
     return true;
   }
 
-  #claim(now: number) {
+  #claim() {
     return {
       holderIdentity: this.#context.identity,
       leaseDurationSeconds: Math.ceil(this.#leaseDuration / 1000),
-      ...this.#times(now),
+      renewTime: microTime(this.#context.clock.now()),
     };
   }
-
-  #times(now: number) {
-    return { renewTime: microTime(now) };
-  }
 }
-
-/** A moment as Kubernetes' MicroTime has it. */
-const microTime = (ms: number) => new Date(ms).toISOString().replace("Z", "000Z");

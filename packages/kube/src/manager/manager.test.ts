@@ -127,6 +127,76 @@ describe("a manager", () => {
     await done;
   });
 
+  it("M2 reads that an object is gone once its last finalizer is, and keeps apart what the writer got", async () => {
+    const { clock, model, manager } = setUp();
+    model.create(Thing, { metadata: { ...key("a"), finalizers: ["example.org/f"] }, spec: { value: 1 } });
+    model.delete(Thing, key("a"));
+    const made = manager();
+    const { transport } = made;
+    const watch = transport.watch.bind(transport);
+    // Of the end the server tells a second late.
+    transport.watch = (request, onEvent) =>
+      watch(request, (event) =>
+        event.type === "DELETED" ? void clock.setTimer(1000, () => void onEvent(event)) : onEvent(event),
+      );
+    const seen: unknown[] = [];
+    made.addController({
+      for: Thing,
+      reconcile: async (request, { client }) => {
+        const thing = await client.find(Thing, request);
+        if (thing?.metadata.name !== "a") return;
+        seen.push("a");
+        await client.patch(Thing, request, { merge: { metadata: { finalizers: null } } });
+        seen.push(await client.find(Thing, request));
+        const created = await client.create(Thing, { metadata: { name: "b" }, spec: { value: 1 } });
+        (created.spec as { value: number }).value = 7;
+        seen.push((await client.get(Thing, key("b"))).spec);
+      },
+    });
+    const stop = new AbortController();
+    const done = made.start({ signal: stop.signal });
+    await clock.advance(3000);
+    expect(seen).toEqual(["a", undefined, { value: 1 }]);
+    stop.abort();
+    await done;
+  });
+
+  it("M2 says so when it is asked before it has begun", async () => {
+    const { clock, manager } = setUp();
+    const made = manager();
+    made.addController({ for: Thing, reconcile: async () => {} });
+    await expect(made.client.list(Thing)).rejects.toMatchObject({ code: "KUBE_NOT_SYNCED" });
+    const stop = new AbortController();
+    const done = made.start({ signal: stop.signal });
+    await clock.settle();
+    expect((await made.client.list(Thing)).items).toEqual([]);
+    stop.abort();
+    await done;
+  });
+
+  it("M4 does not wait for ever for caches, nor for reconcilers that do not listen", async () => {
+    const { clock, create, manager } = setUp();
+    const blind = manager();
+    blind.transport.watch = () => Promise.reject(new KubeError("KUBE_CONNECTION_FAILED", "no such kind"));
+    blind.addController({ for: Other, reconcile: async () => {} });
+    const failed = expect(blind.start({ signal: new AbortController().signal })).rejects.toMatchObject({
+      code: "KUBE_NOT_SYNCED",
+      message: expect.stringContaining("others"),
+    });
+    await clock.advance(121_000);
+    await failed;
+
+    create("a");
+    const deaf = manager({ gracefulShutdownMs: 1000 });
+    deaf.addController({ for: Thing, reconcile: () => new Promise(() => {}) });
+    const stop = new AbortController();
+    const done = deaf.start({ signal: stop.signal });
+    await clock.advance(1000);
+    stop.abort();
+    await clock.advance(10_000);
+    await done;
+  });
+
   it("L4 writes nothing once it does not lead any more, whatever its reconcilers are doing", async () => {
     const { clock, model, create, manager } = setUp();
     create("a");

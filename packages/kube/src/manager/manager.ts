@@ -14,7 +14,9 @@ import { EventRecorder } from "../events/event-recorder.ts";
 import { Cache, type CacheOptions } from "../informer/cache.ts";
 import { jsonLogger, type Logger } from "../log/logger.ts";
 import { Metrics } from "../metrics/metrics.ts";
+import type { KubernetesObject } from "../objects/meta.ts";
 import { type Clock, WallClock } from "../time/clock.ts";
+import { orAborted, untilAborted } from "../time/or-aborted.ts";
 import { integer, type Random, SystemRandom } from "../time/random.ts";
 import { HttpTransport } from "../transport/http-transport.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -22,6 +24,13 @@ import { CachedClient } from "./cached-client.ts";
 import { fencedTransport } from "./fenced-transport.ts";
 import { type Check, type EndpointOptions, Endpoints, healthPage } from "./http-endpoints.ts";
 import { type LeaderElectionOptions, LeaderElector } from "./leader-election.ts";
+import { urgentTransport } from "./urgent-transport.ts";
+
+/** What reads and does not write. */
+export type Reader = Pick<Client, "get" | "find" | "list" | "pages" | "watch" | "logs">;
+
+/** For reconcilers that were told to stop. */
+const MOMENT_MS = 5_000;
 
 export interface ManagerOptions {
   /** How to reach the API server. Default: as kubectl does, or as the pod that this runs in. */
@@ -39,6 +48,8 @@ export interface ManagerOptions {
   /** Who is recorded as the owner of fields, and as the source of events. Default: "berth-kube". */
   readonly name?: string;
   readonly fieldValidation?: ClientOptions["fieldValidation"];
+  /** How long the first lists may take: a kind that does not exist would be waited for in vain. Default: 2 minutes. */
+  readonly cacheSyncTimeoutMs?: number;
   /** How long reconcilers have to finish when the program ends. Default: 30 s. */
   readonly gracefulShutdownMs?: number;
   readonly clock?: Clock;
@@ -59,7 +70,9 @@ export class Manager {
   /** Reads from the cache what is in it; writes only while this replica leads. */
   readonly client: Client;
   /** Reads from the API server itself. */
-  readonly apiReader: Client;
+  readonly apiReader: Reader;
+  /** Reads from the API server itself, and writes whoever leads: for what every replica may do, such as definitions. */
+  readonly unfencedClient: Client;
   readonly cache: Cache;
   readonly metrics = new Metrics();
   readonly clock: Clock;
@@ -103,12 +116,13 @@ export class Manager {
       fieldManager: this.#name,
       ...(options.fieldValidation && { fieldValidation: options.fieldValidation }),
     };
-    this.apiReader = new Client(transport, clientOptions);
-    this.cache = new Cache(this.apiReader, { ...options.cache, ...common, log: this.log });
-    this.#elector = options.leaderElection && this.#createElector(options.leaderElection);
+    this.unfencedClient = new Client(transport, clientOptions);
+    this.apiReader = this.unfencedClient;
+    this.cache = new Cache(this.unfencedClient, { ...options.cache, ...common, log: this.log });
+    this.#elector = options.leaderElection && this.#createElector(options.leaderElection, transport);
     const elector = this.#elector;
     const fenced = elector ? fencedTransport(transport, () => elector.isLeading, this.#revoked.signal) : transport;
-    this.client = new CachedClient(fenced, this.cache, { ...clientOptions, cachedNamespace: options.cache?.namespace });
+    this.client = new CachedClient(fenced, this.cache, clientOptions);
     this.#readyChecks.set("caches", () => {
       if (!this.cache.hasSynced) throw new KubeError("KUBE_NOT_SYNCED", "the caches are not complete yet");
     });
@@ -118,10 +132,14 @@ export class Manager {
     return this.#options.name ?? "berth-kube";
   }
 
-  #createElector(options: LeaderElectionOptions): LeaderElector {
+  #createElector(options: LeaderElectionOptions, transport: Transport): LeaderElector {
     this.metrics.leadership(options.id, false);
     return new LeaderElector(options, {
-      client: this.apiReader,
+      client: new Client(urgentTransport(transport), {
+        clock: this.clock,
+        random: this.random,
+        fieldManager: this.#name,
+      }),
       clock: this.clock,
       random: this.random,
       identity: this.#identity,
@@ -137,11 +155,11 @@ export class Manager {
   }
 
   /** Adds a controller; to be called before `start`. */
-  addController(options: ControllerOptions): Controller {
+  addController<T extends KubernetesObject>(options: ControllerOptions<T>): Controller<T> {
     this.#mustBeNew("controllers are added");
     const { client, cache, log, clock, random, metrics } = this;
     const controller = new Controller(options, { client, cache, log, clock, random, metrics });
-    this.#controllers.push(controller);
+    this.#controllers.push(controller as unknown as Controller);
     return controller;
   }
 
@@ -193,7 +211,7 @@ export class Manager {
       for (const runnable of this.#runnables.filter((each) => each.needsLeaderElection === false)) {
         run(runnable.start(stop));
       }
-      await this.cache.waitForSync({ signal: stop });
+      await this.#syncCaches(stop);
       if (this.#elector) {
         await this.#elector.acquire(stop);
         this.#holding = this.#hold(this.#elector).catch((error) => ending.abort(error));
@@ -202,13 +220,25 @@ export class Manager {
       for (const runnable of this.#runnables.filter((each) => each.needsLeaderElection !== false)) {
         run(runnable.start(stop));
       }
-      await aborted(stop);
+      await untilAborted(stop);
     } catch (error) {
       ending.abort(error);
     } finally {
       await this.#end(stop, running);
     }
-    if (!signal.aborted) throw stop.reason;
+    // Told to end, it has ended. Anything else that came first is why.
+    if (stop.reason !== signal.reason) throw stop.reason;
+  }
+
+  async #syncCaches(stop: AbortSignal): Promise<void> {
+    const { cacheSyncTimeoutMs = 120_000 } = this.#options;
+    const late = new AbortController();
+    const timer = this.clock.setTimer(cacheSyncTimeoutMs, () => {
+      const missing = this.cache.unsynced.map(({ kind }) => kind.plural).join(", ");
+      const message = `the caches of ${missing} were not complete within ${cacheSyncTimeoutMs / 1000} s`;
+      late.abort(new KubeError("KUBE_NOT_SYNCED", message));
+    });
+    await orAborted(this.cache.waitForSync(), stop, late.signal).finally(() => timer.cancel());
   }
 
   /** Leads until the controllers have ended, and not only until they are told to: they may have something to write yet. */
@@ -242,12 +272,22 @@ export class Manager {
   async #end(stop: AbortSignal, running: readonly Promise<void>[]): Promise<void> {
     this.log.info("ending", { because: String(stop.reason instanceof Error ? stop.reason.message : stop.reason) });
     const patience = new AbortController();
-    const timer = this.clock.setTimer(this.#options.gracefulShutdownMs ?? 30_000, () => patience.abort());
+    const enough = new AbortController();
+    const { gracefulShutdownMs = 30_000 } = this.#options;
+    const timers = [this.clock.setTimer(gracefulShutdownMs, () => patience.abort())];
     const late = AbortSignal.any([patience.signal, this.#revoked.signal]);
-    await Promise.all(this.#controllers.map((controller) => controller.stop({ signal: late })));
-    await Promise.race([Promise.all(running), aborted(late)]);
-    await Promise.all(this.#recorders.map((recorder) => recorder.stop()));
-    timer.cancel();
+    // Told to stop, a reconciler has a moment to do so. One that does not listen must not keep the process from ending.
+    void untilAborted(late).then(() => timers.push(this.clock.setTimer(MOMENT_MS, () => enough.abort())));
+    const ended = Promise.all([
+      ...this.#controllers.map((controller) => controller.stop({ signal: late })),
+      ...running,
+    ]);
+    await orAborted(ended, enough.signal).catch(() => {
+      const stuck = this.#controllers.flatMap(({ name, working }) => working.map((key) => `${name} ${key}`));
+      this.log.error("reconcilers do not end; ending without them", { stuck });
+    });
+    await orAborted(Promise.all(this.#recorders.map((recorder) => recorder.stop())), enough.signal).catch(() => {});
+    for (const timer of timers) timer.cancel();
     this.#letGo.abort();
     await this.#holding;
     await this.#elector?.release();
@@ -262,9 +302,4 @@ export class Manager {
       throw new KubeError("KUBE_MANAGER_MISUSED", `${what} before the manager is started, and that happens once`);
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -1,5 +1,6 @@
 /** What a program can be watched by, under the names and labels of controller-runtime: its dashboards work here too. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { KubeError } from "../errors.ts";
 import type { WorkQueue, WorkQueueObserver } from "../queue/work-queue.ts";
 import type { Answer } from "../transport/http-transport.ts";
 import { processMetrics } from "./process-metrics.ts";
@@ -82,6 +83,7 @@ export class Metrics {
     "name",
   ]);
 
+  readonly #controllers = new Set<string>();
   readonly #queues = new Map<string, WorkQueue<string>>();
 
   constructor() {
@@ -89,7 +91,10 @@ export class Metrics {
     this.#collectQueues();
   }
 
+  /** Throws if there is a controller of that name: nobody could tell the numbers of the two apart. */
   controllerStarted(controller: string, limit: number): void {
+    mustBeNew(this.#controllers, controller);
+    this.#controllers.add(controller);
     this.#limit.set({ controller }, limit);
     // Counters that have not counted yet are to be seen as 0, or the first error would not show as an increase.
     for (const counter of [this.#errors, this.#terminalErrors, this.#panics, this.#timeouts])
@@ -127,7 +132,9 @@ export class Metrics {
     };
   }
 
+  /** Throws if there is a queue of a controller of that name. */
   trackQueue(controller: string, queue: WorkQueue<string>): void {
+    mustBeNew(this.#queues, controller);
     this.#queues.set(controller, queue);
   }
 
@@ -193,4 +200,10 @@ export class Metrics {
   #histogram<L extends string>(name: string, help: string, labelNames: L[], buckets: number[]): Histogram<L> {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] });
   }
+}
+
+function mustBeNew(known: { has(name: string): boolean }, controller: string): void {
+  if (!known.has(controller)) return;
+  const message = `there is a controller called "${controller}" already; give one of the two another \`name\``;
+  throw new KubeError("KUBE_MANAGER_MISUSED", message);
 }

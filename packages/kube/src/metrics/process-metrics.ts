@@ -3,7 +3,7 @@
  * loop for its delay a hundred times a second, whether anybody looks or not.
  */
 import { readdirSync } from "node:fs";
-import { Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 
 export function processMetrics(registry: Registry): void {
   const gauge = (name: string, help: string, value: () => number | undefined) =>
@@ -16,9 +16,15 @@ export function processMetrics(registry: Registry): void {
         if (now !== undefined) this.set(now);
       },
     });
-  gauge("process_cpu_seconds_total", "User and system time, in seconds", () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1e6;
+  new Counter({
+    name: "process_cpu_seconds_total",
+    help: "User and system time, in seconds",
+    registers: [registry],
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset(); // the system counts; a counter of prom-client can only be added to
+      this.inc((user + system) / 1e6);
+    },
   });
   gauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss());
   gauge("nodejs_heap_size_used_bytes", "Of which objects of JavaScript", () => process.memoryUsage().heapUsed);

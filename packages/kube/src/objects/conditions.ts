@@ -1,5 +1,8 @@
 /** Conditions: what is true of an object, since when, and as of which of its generations. */
 import type { Clock } from "../time/clock.ts";
+import { kubernetesTime } from "./times.ts";
+
+export { kubernetesTime };
 
 export interface Condition {
   type: string;
@@ -11,17 +14,31 @@ export interface Condition {
   /** When the status last changed; not the reason, not the message. */
   lastTransitionTime: string;
   /** The `metadata.generation` that this was found out for. */
-  observedGeneration?: number;
+  observedGeneration?: number | undefined;
 }
 
-export type ConditionUpdate = Omit<Condition, "lastTransitionTime" | "message"> & { message?: string };
+export type ConditionUpdate = Omit<Condition, "lastTransitionTime" | "message"> & { message?: string | undefined };
 
-export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+/** What the conditions of all kinds have in common; Kubernetes' own kinds leave out more than newer ones do. */
+export interface AnyCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly observedGeneration?: number | undefined;
+}
+
+export function findCondition<C extends AnyCondition>(
+  conditions: readonly C[] | undefined,
+  type: string,
+): C | undefined {
   return conditions?.find((condition) => condition.type === type);
 }
 
 /** Whether a condition is True; with a generation, whether it is so of that generation or a later one. */
-export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string, generation = 0): boolean {
+export function isConditionTrue(
+  conditions: readonly AnyCondition[] | undefined,
+  type: string,
+  generation = 0,
+): boolean {
   const condition = findCondition(conditions, type);
   return condition?.status === "True" && (condition.observedGeneration ?? 0) >= generation;
 }
@@ -30,6 +47,12 @@ export function isConditionTrue(conditions: readonly Condition[] | undefined, ty
  * The conditions with one of them updated. Returns the same list if nothing changes: then there is nothing to write.
  * A finding about an older generation than the one recorded comes too late, and changes nothing.
  */
+export function withCondition(conditions: Condition[] | undefined, update: ConditionUpdate, clock: Clock): Condition[];
+export function withCondition(
+  conditions: readonly Condition[] | undefined,
+  update: ConditionUpdate,
+  clock: Clock,
+): readonly Condition[];
 export function withCondition(
   conditions: readonly Condition[] | undefined,
   { message = "", ...update }: ConditionUpdate,
@@ -54,9 +77,4 @@ function sameCondition(a: Condition, b: Condition): boolean {
     a.message === b.message &&
     a.observedGeneration === b.observedGeneration
   );
-}
-
-/** A moment as Kubernetes writes it: to the second. */
-export function kubernetesTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -58,12 +58,6 @@ export interface WritableKind<T extends KubernetesObject, Written extends Kubern
 /** The type of a kind's objects: `type Testbed = ObjectOf<typeof Testbed>`. */
 export type ObjectOf<K extends Kind> = NonNullable<K["_object"]>;
 
-/** What tells an object from the others of its kind. The namespace is absent for kinds that have none. */
-export interface ObjectKey {
-  readonly namespace?: string | undefined;
-  readonly name: string;
-}
-
 /** A kind by its names, as the generated files and tests declare them. */
 export function kindOf<T extends KubernetesObject>(
   apiVersion: string,

@@ -1,10 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type * as coreV1 from "../kinds/core-v1.ts";
 import { VirtualClock } from "../time/clock.ts";
 import { type Condition, findCondition, isConditionTrue, withCondition } from "./conditions.ts";
 import { hasFinalizer, isBeingDeleted, withFinalizer, withoutFinalizer } from "./finalizers.ts";
 import type { KubernetesObject } from "./meta.ts";
-import { controllerOf, isOwnedBy, withController } from "./owners.ts";
+import { controllerOf, isOwnedBy, withController, withOwner } from "./owners.ts";
+import { kubernetesTime, microTime } from "./times.ts";
 
 const owner = (uid: string): KubernetesObject => ({
   apiVersion: "example.org/v1",
@@ -33,6 +36,13 @@ describe("owners", () => {
     const other = { apiVersion: "v1", kind: "Node", name: "n", uid: "9" };
     const shared = { ...pod, metadata: { ...pod.metadata, ownerReferences: [other] } };
     expect(withController(shared, owner("1")).metadata.ownerReferences).toHaveLength(2);
+  });
+
+  it("O2 may have owners that do not control it", () => {
+    const shared = withOwner(withOwner(pod, owner("1")), owner("2"));
+    expect(shared.metadata).toMatchObject({ ownerReferences: [{ uid: "1" }, { uid: "2" }] });
+    expect(withOwner(shared, owner("2"))).toBe(shared);
+    expect(controllerOf(shared)).toBeUndefined();
   });
 
   it("O3 tells owners by uid", () => {
@@ -116,5 +126,39 @@ describe("conditions", () => {
         expect(new Set(conditions.map(({ type }) => type)).size).toBe(conditions.length);
       }),
     );
+  });
+
+  it("D5 of Kubernetes' own kinds, and of zod's schemas, are understood too", () => {
+    const ofPod: coreV1.PodCondition[] = [{ type: "Ready", status: "True", lastProbeTime: "2026-01-01T00:00:00Z" }];
+    const found: coreV1.PodCondition | undefined = findCondition(ofPod, "Ready");
+    expect(found?.lastProbeTime).toBe("2026-01-01T00:00:00Z");
+    expect([isConditionTrue(ofPod, "Ready"), isConditionTrue(ofPod, "Ready", 1)]).toEqual([true, false]);
+
+    const text = z.string();
+    const condition = z.object({
+      type: text,
+      status: z.enum(["True", "False", "Unknown"]),
+      reason: text,
+      message: text,
+      lastTransitionTime: text,
+      observedGeneration: z.int().optional(),
+    });
+    const status: { conditions?: z.infer<typeof condition>[] } = {};
+    status.conditions = withCondition(
+      status.conditions,
+      { type: "Ready", status: "True", reason: "Done", observedGeneration: undefined, message: undefined },
+      new VirtualClock({ start }),
+    );
+    expect(condition.parse(status.conditions[0])).toMatchObject({ message: "" });
+  });
+});
+
+describe("times", () => {
+  it("D1 are written to the second, and in leases and events to the microsecond", () => {
+    const moment = Date.UTC(2026, 0, 1) + 45;
+    expect([kubernetesTime(moment), microTime(moment)]).toEqual([
+      "2026-01-01T00:00:00Z",
+      "2026-01-01T00:00:00.045000Z",
+    ]);
   });
 });

@@ -28,6 +28,13 @@ export function withController<T extends KubernetesObject>(object: T, owner: Kub
   return { ...object, metadata: { ...object.metadata, ownerReferences: [...others, reference] } };
 }
 
+/** The object with `owner` as one of its owners, without being its controller: it goes when all of its owners have gone. */
+export function withOwner<T extends KubernetesObject>(object: T, owner: KubernetesObject): T {
+  if (isOwnedBy(object, owner)) return object;
+  const references = [...(object.metadata.ownerReferences ?? []), referenceTo(object, owner)];
+  return { ...object, metadata: { ...object.metadata, ownerReferences: references } };
+}
+
 function referenceTo(object: KubernetesObject, owner: KubernetesObject): OwnerReference {
   const { apiVersion, kind, metadata: { name, uid, namespace } = {} } = owner;
   if (!apiVersion || !kind || !name || !uid) {

@@ -142,7 +142,12 @@ export class WorkQueue<K extends string | number> {
     return depths;
   }
 
-  /** For each key that a worker has: since how many milliseconds. */
+  /** The keys that workers have. */
+  workedOn(): K[] {
+    return [...this.#working.keys()];
+  }
+
+  /** For each of them: since how many milliseconds. */
   workedOnMs(): number[] {
     const now = this.#clock.now();
     return Array.from(this.#working.values(), (since) => now - since);

@@ -6,7 +6,8 @@
  * nothing is validated beyond `metadata`. Objects handed out are frozen.
  */
 import { kubernetesTime } from "../objects/conditions.ts";
-import type { KubernetesObject, ObjectKey } from "../objects/meta.ts";
+import type { ObjectKey } from "../objects/key.ts";
+import type { KubernetesObject } from "../objects/meta.ts";
 import { type Clock, WallClock } from "../time/clock.ts";
 import { type Random, SystemRandom } from "../time/random.ts";
 import { uuid, withName } from "./generated.ts";

@@ -1,5 +1,5 @@
 /** The model of an API server as a transport in this process: for tests in virtual time. */
-import type { Clock } from "../time/clock.ts";
+import { type Clock, sleep } from "../time/clock.ts";
 import { ApiError, type Status } from "../transport/api-error.ts";
 import { contentTypeOf, methodOf, pathOf } from "../transport/path.ts";
 import type {
@@ -20,6 +20,10 @@ export interface ModelTransportOptions {
   readonly clock: Clock;
   /** Asked before each request: what it returns is thrown instead of an answer. */
   readonly fail?: (request: ApiRequest) => unknown;
+  /** Asked for each request: milliseconds that it is on its way, there and back. Default: none. */
+  readonly latency?: (request: ApiRequest) => readonly [there: number, back: number];
+  /** Asked after a request was carried out: what it returns is thrown instead of the answer. */
+  readonly failAfter?: (request: ApiRequest) => unknown;
   /** Milliseconds between bookmarks. Default: 60 s, as the real server has it. */
   readonly bookmarkInterval?: number;
 }
@@ -38,11 +42,16 @@ export class ModelTransport implements Transport {
   async request(request: ApiRequest): Promise<unknown> {
     request.signal?.throwIfAborted();
     this.requests.push(request);
+    const [there, back] = this.#options.latency?.(request) ?? [0, 0];
+    if (there > 0) await sleep(this.#options.clock, there, request.signal);
     const failure = this.#options.fail?.(request);
     if (failure) throw failure;
     const text = request.body === undefined ? "" : JSON.stringify(request.body);
     const { code, body } = this.#answer(request, { contentType: contentTypeOf(request), text });
     await Promise.resolve(); // no answer comes in the moment of the question
+    if (back > 0) await sleep(this.#options.clock, back, request.signal);
+    const lost = this.#options.failAfter?.(request);
+    if (lost) throw lost;
     if (code >= 400) throw new ApiError({ ...(body as Status), code });
     return structuredClone(body);
   }

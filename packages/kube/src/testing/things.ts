@@ -1,5 +1,7 @@
 /** Objects of no real kind, for tests of what is true of all kinds. */
-import { type KubernetesObject, kindOf, type ObjectKey, type ObjectMeta } from "../objects/meta.ts";
+
+import type { ObjectKey } from "../objects/key.ts";
+import { type KubernetesObject, kindOf, type ObjectMeta } from "../objects/meta.ts";
 import type { WatchEvent } from "./selection.ts";
 import { ApiFailure, type Status } from "./status.ts";
 

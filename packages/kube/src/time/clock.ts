@@ -16,6 +16,11 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds since 1970, as `Date.now()` has them. */
   now(): number;
+  /**
+   * Milliseconds since some moment, for measuring how much time has passed: nobody sets this clock, as people and daemons set
+   * the other. But it may stand still while the machine sleeps, which `now` does not.
+   */
+  steady(): number;
   /** Runs `callback` once, after at least so many milliseconds of this clock. */
   setTimer(milliseconds: number, callback: () => void): Timer;
 }
@@ -55,6 +60,10 @@ export class WallClock implements Clock {
     return this.#speed === 1 ? outside : this.#start + (outside - this.#start) * this.#speed;
   }
 
+  steady(): number {
+    return performance.now() * this.#speed;
+  }
+
   setTimer(milliseconds: number, callback: () => void): Timer {
     let handle: NodeJS.Timeout;
     const wait = (left: number) => {
@@ -84,6 +93,10 @@ export class VirtualClock implements Clock {
   }
 
   now(): number {
+    return this.#now;
+  }
+
+  steady(): number {
     return this.#now;
   }
 

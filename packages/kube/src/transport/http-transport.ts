@@ -4,15 +4,17 @@
  * Calls and watches have a pool of connections each, kept for as long as the transport lives: watches stay open, and a
  * call must not wait behind them. HTTP/1.1, because it was measured to be no slower than HTTP/2 and to cost less CPU.
  */
-import { type Dispatcher, Pool, ProxyAgent, Socks5ProxyAgent } from "undici";
+import type { Dispatcher } from "undici";
 import type { Connection } from "../connect/connection.ts";
 import { type Credential, Credentials } from "../connect/credentials.ts";
 import { KubeError } from "../errors.ts";
 import { type Clock, WallClock } from "../time/clock.ts";
+import { orAborted } from "../time/or-aborted.ts";
 import { ApiError, type Status } from "./api-error.ts";
 import { execOverWebSocket } from "./exec-websocket.ts";
 import { Lines } from "./lines.ts";
 import { contentTypeOf, type Method, methodOf, pathOf } from "./path.ts";
+import { type PoolName, Pools } from "./pools.ts";
 import type {
   ApiRequest,
   ExecConnection,
@@ -48,23 +50,8 @@ export interface Answer {
   readonly seconds: number;
 }
 
-type Limits = Required<Pick<Pool.Options, "connections" | "headersTimeout" | "bodyTimeout">>;
-
-interface Pools {
-  readonly calls: Dispatcher;
-  readonly watches: Dispatcher;
-  /** The certificate that they show. */
-  readonly certificate: string | undefined;
-}
-
-/** Shorter than the API server's own 90 s: of the two, we must be the first to hang up an idle connection. */
-const KEEP_ALIVE_MS = 60_000;
-/** Watches are few; a limit would only let one of them wait for another to end, which it never does. */
-const WATCH_CONNECTIONS = null;
-
 export class HttpTransport implements Transport {
   readonly namespace: string;
-  readonly #connection: Connection;
   readonly #options: HttpTransportOptions;
   readonly #clock: Clock;
   readonly #credentials: Credentials;
@@ -72,24 +59,27 @@ export class HttpTransport implements Transport {
   readonly #host: string;
   readonly #prefix: string;
   readonly #headers: Readonly<Record<string, string | string[]>>;
+  readonly #pools: Pools;
   readonly #closed = new AbortController();
-  #pools: Pools | undefined;
 
   constructor(connection: Connection, options: HttpTransportOptions = {}) {
     const { origin, host, pathname } = new URL(connection.server);
     this.namespace = connection.namespace;
-    this.#connection = connection;
     this.#options = options;
     this.#clock = options.clock ?? new WallClock();
     this.#credentials = new Credentials(connection, this.#clock);
     this.#origin = origin;
     this.#host = host;
     this.#prefix = pathname.replace(/\/$/, "");
+    this.#pools = new Pools(connection, {
+      connections: options.connections ?? 64,
+      timeoutMs: options.timeoutMs ?? 65_000,
+    });
     this.#headers = { "user-agent": options.userAgent ?? "berth-kube", ...impersonation(connection) };
   }
 
   async request(request: ApiRequest): Promise<unknown> {
-    const { body } = await this.#send(request, "calls");
+    const { body } = await this.#send(request, request.urgent ? "watches" : "calls"); // of which there is always one free
     const text = await this.#received(request, body.text());
     return text === "" ? undefined : this.#parsed(request, text);
   }
@@ -127,7 +117,7 @@ export class HttpTransport implements Transport {
     return execOverWebSocket(request, {
       url: `${this.#origin.replace(/^http/, "ws")}${this.#prefix}`,
       headers: this.#headersWith(credential),
-      dispatcher: this.#poolsFor(credential).watches,
+      dispatcher: this.#pools.of("watches", credential),
       whyRefused: (asked) => this.request(asked),
       namespace: this.namespace,
     });
@@ -135,35 +125,30 @@ export class HttpTransport implements Transport {
 
   async close(): Promise<void> {
     this.#closed.abort(new KubeError("KUBE_SHUT_DOWN", "the transport was closed"));
-    const pools = this.#pools;
-    this.#pools = undefined;
-    await Promise.all([pools?.calls.destroy(), pools?.watches.destroy()]);
+    await this.#pools.destroy();
   }
 
   /** Sends a request, with new credentials if the old ones are refused. What comes back is not an error. */
-  async #send(request: ApiRequest, pool: "calls" | "watches"): Promise<Dispatcher.ResponseData> {
-    const credential = await this.#credentials.current();
+  async #send(request: ApiRequest, pool: PoolName): Promise<Dispatcher.ResponseData> {
+    const credential = await this.#untilEnded(request, this.#credentials.current());
     const response = await this.#dispatch(request, credential, pool);
     if (response.statusCode < 400) return response;
     const error = await this.#refusal(request, response);
-    if (error.status !== 401 || !(await this.#credentials.renewAfter(credential))) throw error;
+    if (error.status !== 401) throw error;
+    if (!(await this.#untilEnded(request, this.#credentials.renewAfter(credential)))) throw error;
     const second = await this.#dispatch(request, await this.#credentials.current(), pool);
     if (second.statusCode < 400) return second;
     throw await this.#refusal(request, second);
   }
 
-  async #dispatch(
-    request: ApiRequest,
-    credential: Credential,
-    pool: "calls" | "watches",
-  ): Promise<Dispatcher.ResponseData> {
+  async #dispatch(request: ApiRequest, credential: Credential, pool: PoolName): Promise<Dispatcher.ResponseData> {
     this.#closed.signal.throwIfAborted();
     request.signal?.throwIfAborted();
     const method = methodOf(request.verb);
     const started = this.#clock.now();
     let status: number | undefined;
     try {
-      const response = await this.#poolsFor(credential)[pool].request({
+      const sent = this.#pools.of(pool, credential).request({
         origin: this.#origin,
         path: this.#prefix + pathOf(request),
         method,
@@ -174,7 +159,10 @@ export class HttpTransport implements Transport {
         },
         ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
         ...(request.signal && { signal: request.signal }),
+        ...this.#pools.limits[pool],
       });
+      // A request that waits for a connection notices its signal only when it gets one; it is not sent then.
+      const response = await orAborted(sent, request.signal);
       status = response.statusCode;
       return response;
     } catch (error) {
@@ -185,54 +173,13 @@ export class HttpTransport implements Transport {
     }
   }
 
+  /** Also what cannot be told to stop, such as a plug-in that others wait for too, is not waited for in vain. */
+  #untilEnded<T>({ signal }: ApiRequest, promise: Promise<T>): Promise<T> {
+    return orAborted(promise, signal, this.#closed.signal);
+  }
+
   #headersWith({ authorization }: Credential): Record<string, string | string[]> {
     return authorization === undefined ? this.#headers : { ...this.#headers, authorization };
-  }
-
-  /** The pools for a credential. Those of an older certificate end with the last request that they have. */
-  #poolsFor({ certificate = this.#connection.tls.certificate, key = this.#connection.tls.key }: Credential): Pools {
-    if (this.#pools?.certificate !== certificate || !this.#pools) {
-      const old = this.#pools;
-      for (const pool of [old?.calls, old?.watches]) pool?.close().catch(() => {}); // nobody waits for it
-      const timeout = this.#options.timeoutMs ?? 65_000;
-      this.#pools = {
-        certificate,
-        calls: this.#pool(certificate, key, {
-          connections: this.#options.connections ?? 64,
-          headersTimeout: timeout,
-          bodyTimeout: timeout,
-        }),
-        // A watch begins to answer at once, and may then be silent; whoever watches keeps the time of that.
-        watches: this.#pool(certificate, key, {
-          connections: WATCH_CONNECTIONS,
-          headersTimeout: timeout,
-          bodyTimeout: 0,
-        }),
-      };
-    }
-    return this.#pools;
-  }
-
-  #pool(certificate: string | undefined, key: string | undefined, limits: Limits): Dispatcher {
-    const { tls, proxy } = this.#connection;
-    const connect = {
-      ...(tls.ca !== undefined && { ca: tls.ca }),
-      ...(certificate !== undefined && key !== undefined && { cert: certificate, key }),
-      ...(tls.serverName !== undefined && { servername: tls.serverName }),
-      rejectUnauthorized: !tls.insecure,
-      keepAlive: true,
-      keepAliveInitialDelay: 30_000,
-    };
-    const options = {
-      ...limits,
-      allowH2: false,
-      pipelining: 1,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    };
-    if (proxy === undefined) return new Pool(this.#origin, { ...options, connect });
-    if (proxy.startsWith("socks5:")) return new Socks5ProxyAgent(proxy, { ...options, requestTls: connect });
-    return new ProxyAgent({ ...options, uri: proxy, requestTls: connect, proxyTunnel: true });
   }
 
   async #refusal(request: ApiRequest, response: Dispatcher.ResponseData): Promise<ApiError> {
@@ -276,6 +223,12 @@ function impersonation({ impersonate }: Connection): Record<string, string | str
     "impersonate-user": impersonate.user,
     ...(impersonate.groups.length > 0 && { "impersonate-group": [...impersonate.groups] }),
     ...(impersonate.uid !== undefined && { "impersonate-uid": impersonate.uid }),
+    ...Object.fromEntries(
+      Object.entries(impersonate.extra ?? {}).map(([key, values]) => [
+        `impersonate-extra-${encodeURIComponent(key).toLowerCase()}`,
+        [...values],
+      ]),
+    ),
   };
 }
 

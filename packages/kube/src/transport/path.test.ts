@@ -25,7 +25,7 @@ describe("the path of a request", () => {
       },
       "/api/v1/pods?limit=5&watch=true&labelSelector=a+in+%28b%2Cc%29",
     ],
-    [{ verb: "get", kind: Pod, parameters: { command: ["ls", "-l"] } }, "/api/v1/pods?command=ls&command=-l"],
+    [{ verb: "list", kind: Pod, parameters: { command: ["ls", "-l"] } }, "/api/v1/pods?command=ls&command=-l"],
   ] as const)("N1 of %j is %s", (request, path) => {
     expect(pathOf(request)).toBe(path);
   });
@@ -34,6 +34,11 @@ describe("the path of a request", () => {
     const refused = expect.objectContaining({ code: "KUBE_API_BAD_REQUEST" });
     expect(() => pathOf({ verb: "get", kind: Pod, namespace: "a", name })).toThrow(refused);
     expect(() => pathOf({ verb: "get", kind: Pod, namespace: name || "..", name: "b" })).toThrow(refused);
+  });
+
+  it.each(["get", "update", "patch", "delete"] as const)("N1 leads nowhere for a %s without a name", (verb) => {
+    const refused = expect.objectContaining({ code: "KUBE_API_BAD_REQUEST" });
+    expect(() => pathOf({ verb, kind: Pod, namespace: "a" })).toThrow(refused);
   });
 
   it("N1 goes with the content type of its patch", () => {

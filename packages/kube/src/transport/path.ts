@@ -35,10 +35,14 @@ export function pathOf(request: ApiRequest | WatchRequest): string {
   if (kind.namespaced && namespace) parts.push("namespaces", segment(namespace));
   parts.push(kind.plural);
   if (name !== undefined) parts.push(segment(name));
+  else if ("verb" in request && NAMED.has(request.verb)) parts.push(segment("")); // or one would be meant, and all be hit
   if (subresource) parts.push(segment(subresource));
   const query = queryOf(parameters);
   return query ? `${parts.join("/")}?${query}` : parts.join("/");
 }
+
+/** What is done to one object. */
+const NAMED: ReadonlySet<Verb> = new Set(["get", "update", "patch", "delete"]);
 
 /** A name that is no name must not lead to another object: "", "..", "a/b". */
 function segment(name: string): string {

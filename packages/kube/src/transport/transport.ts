@@ -2,7 +2,8 @@
  * The line between us and an API server: objects in, objects out. Everything above it (client, informers, controllers) is
  * the same whether the server is at the other end of a network (`HttpTransport`) or in this process.
  */
-import type { Kind, KubernetesObject, ObjectKey } from "../objects/meta.ts";
+import type { Kind, KubernetesObject } from "../objects/meta.ts";
+import type { ObjectKey } from "../objects/key.ts";
 
 /** As RBAC names them. */
 export type Verb = "get" | "list" | "create" | "update" | "patch" | "delete" | "deletecollection";
@@ -24,6 +25,8 @@ export interface ApiRequest {
   readonly body?: unknown;
   /** How to understand the body of a patch. */
   readonly patchType?: PatchType;
+  /** Must not wait behind other requests. Default: takes its turn. */
+  readonly urgent?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 

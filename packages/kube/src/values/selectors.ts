@@ -30,6 +30,12 @@ export class LabelSelector {
     return new LabelSelector(splitOutsideBrackets(text).map(parseRequirement));
   }
 
+  /** Of whatever form: a text, a selector, or one out of a spec. */
+  static from(selector: string | LabelSelector | LabelSelectorSpec): LabelSelector {
+    if (selector instanceof LabelSelector) return selector;
+    return typeof selector === "string" ? LabelSelector.parse(selector) : LabelSelector.fromSpec(selector);
+  }
+
   /** Reads a selector out of a spec. An empty object selects everything. */
   static fromSpec({ matchLabels = {}, matchExpressions = [] }: LabelSelectorSpec): LabelSelector {
     const labels = Object.entries(matchLabels).map(([key, value]) => requirement(key, "In", [value]));
