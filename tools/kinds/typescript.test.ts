@@ -51,7 +51,7 @@ describe("kinds", () => {
     expect(
       linesOf([ships({ "io.k8s.api.sea.v1.Ship": { ...ship, description: "Ship floats.", required: ["cargo"] } })]),
     ).toEqual([
-      'import { type ObjectMeta, kindOf } from "../objects/meta.ts";',
+      'import { type ObjectMeta, type WritableKind, kindOf } from "../objects/meta.ts";',
       "/** Ship floats. */",
       "export interface Ship {",
       "apiVersion?: string;",

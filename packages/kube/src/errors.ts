@@ -20,7 +20,7 @@ export const errorCatalogue = {
   KUBE_EXEC_FAILED: "Read what the node said in the message.",
   KUBE_INDEX_UNKNOWN: "Add the index to the informer before it is asked for.",
   KUBE_LEADERSHIP_LOST: "Nothing: another replica works now. Let this process end and start again.",
-  KUBE_MANAGER_MISUSED: "Put the calls in order as the message says.",
+  KUBE_MANAGER_MISUSED: "Do as the message says: it names the call, option or name that is wrong.",
   KUBE_NOT_SYNCED: "Wait for `synced`; if it never comes, the log says why the list fails.",
   KUBE_QUANTITY_INVALID: "Write a number with one of Kubernetes' suffixes: 700m, 896Mi, 1e3.",
   KUBE_RECONCILE_TIMEOUT: "Pass the context's `signal` on to whatever takes long, or allow more time.",

@@ -80,6 +80,7 @@ export { Manager, type ManagerOptions, type Reader, type Runnable } from "./mana
 export { setupSignalHandler } from "./manager/signals.ts";
 export { Metrics } from "./metrics/metrics.ts";
 export {
+  type AnyCondition,
   type Condition,
   type ConditionUpdate,
   findCondition,

@@ -257,14 +257,18 @@ export class Manager {
     if (metrics) {
       const { registry } = this.metrics;
       const page = async () => ({ status: 200, type: registry.contentType, body: await registry.metrics() });
-      this.#endpoints.push(await Endpoints.listen(metrics, { "/metrics": page }));
+      this.#endpoints.push(await Endpoints.listen(metrics, { "/metrics": page }, this.log));
     }
     if (health) {
       this.#endpoints.push(
-        await Endpoints.listen(health, {
-          "/healthz": () => healthPage(this.#healthChecks),
-          "/readyz": () => healthPage(this.#readyChecks),
-        }),
+        await Endpoints.listen(
+          health,
+          {
+            "/healthz": () => healthPage(this.#healthChecks),
+            "/readyz": () => healthPage(this.#readyChecks),
+          },
+          this.log,
+        ),
       );
     }
   }
@@ -286,7 +290,7 @@ export class Manager {
       const stuck = this.#controllers.flatMap(({ name, working }) => working.map((key) => `${name} ${key}`));
       this.log.error("reconcilers do not end; ending without them", { stuck });
     });
-    await orAborted(Promise.all(this.#recorders.map((recorder) => recorder.stop())), enough.signal).catch(() => {});
+    await Promise.all(this.#recorders.map((recorder) => recorder.stop({ signal: late })));
     for (const timer of timers) timer.cancel();
     this.#letGo.abort();
     await this.#holding;
