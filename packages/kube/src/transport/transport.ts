@@ -2,8 +2,9 @@
  * The line between us and an API server: objects in, objects out. Everything above it (client, informers, controllers) is
  * the same whether the server is at the other end of a network (`HttpTransport`) or in this process.
  */
-import type { Kind, KubernetesObject } from "../objects/meta.ts";
+
 import type { ObjectKey } from "../objects/key.ts";
+import type { Kind, KubernetesObject } from "../objects/meta.ts";
 
 /** As RBAC names them. */
 export type Verb = "get" | "list" | "create" | "update" | "patch" | "delete" | "deletecollection";
