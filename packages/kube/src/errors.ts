@@ -30,6 +30,7 @@ export const errorCatalogue = {
   KUBE_WATCH_BROKEN: "Nothing if it happens now and then: the watch begins again by itself.",
 } as const;
 
+/** A code of the catalogue. */
 export type KubeErrorCode = keyof typeof errorCatalogue;
 
 /** The error class of this package; `ApiError` is the only other one. The message says what was wrong and where. */

@@ -85,7 +85,6 @@ export {
   type ConditionUpdate,
   findCondition,
   isConditionTrue,
-  kubernetesTime,
   withCondition,
 } from "./objects/conditions.ts";
 export { hasFinalizer, isBeingDeleted, withFinalizer, withoutFinalizer } from "./objects/finalizers.ts";
@@ -100,6 +99,7 @@ export {
   type WritableKind,
 } from "./objects/meta.ts";
 export { controllerOf, isOwnedBy, withController, withOwner } from "./objects/owners.ts";
+export { kubernetesTime, microTime } from "./objects/times.ts";
 export {
   type AddOptions,
   LOW_PRIORITY,

@@ -26,3 +26,23 @@ describe("SPEC.md", () => {
     expect(cited).toContain(rule);
   });
 });
+
+describe("what the package exports", () => {
+  const index = readFileSync(join(import.meta.dirname, "index.ts"), "utf8");
+  const exports = [...index.matchAll(/export (?:type )?\{([^}]+)\} from "(.+)"/g)].flatMap(
+    ([, names = "", file = ""]) =>
+      names
+        .split(",")
+        .map((name) => name.replace("type ", "").trim())
+        .filter(Boolean)
+        .map((name) => [name, file] as const),
+  );
+
+  it.each(exports)("%s is documented where it is declared", (name, file) => {
+    const lines = readFileSync(join(import.meta.dirname, file), "utf8").split("\n");
+    const declared = lines.findIndex((line) =>
+      new RegExp(`^export .*\\b(class|interface|type|const|function) ${name}\\b`).test(line),
+    );
+    expect(lines[declared - 1]?.trim()).toMatch(/\*\/$/);
+  });
+});

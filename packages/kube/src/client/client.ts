@@ -55,6 +55,7 @@ interface ListAnswer<T> {
 
 const POD = kindOf("v1", "Pod", "pods");
 
+/** Reads and writes the objects of an API server. */
 export class Client {
   readonly transport: Transport;
   readonly #sender: Sender;

@@ -13,13 +13,15 @@ export interface ExecResult {
 }
 
 /**
+ * Caveats: what the command says cannot be slowed down; what nobody reads of `stdout` and `stderr` stays in memory.
+ *
  * @example
  * const { stdout, exitCode } = await (await client.exec(pod, { command: ["uname", "-r"] })).result();
  */
 export class Exec {
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** What the command reads; to be ended. Without `stdin: true` it goes nowhere. */
+  /** What the command reads; to be ended. Takes no more than the connection does. Without `stdin: true` it goes nowhere. */
   readonly stdin: Writable;
   /** Rejects with KUBE_EXEC_FAILED if the command could not be run, or the connection was lost. */
   readonly exitCode: Promise<number>;
@@ -32,8 +34,7 @@ export class Exec {
     this.exitCode = connection.exitCode;
     this.stdin = new Writable({
       write(chunk, _encoding, done) {
-        connection.write(chunk);
-        done();
+        Promise.resolve(connection.write(chunk)).then(() => done(), done);
       },
       final(done) {
         connection.endInput();

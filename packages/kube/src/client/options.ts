@@ -1,11 +1,13 @@
 /** What can be said along with a request. */
 import type { FieldSelector, LabelSelector, LabelSelectorSpec } from "../values/selectors.ts";
 
+/** Of every request. */
 export interface RequestOptions {
   /** Gives up, and rejects with the signal's reason. A write may have happened nevertheless. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Of a read of one object. */
 export interface GetOptions extends RequestOptions {
   /** "0": any state will do, from the server's cache. Default: the latest. */
   readonly resourceVersion?: string;
@@ -21,6 +23,7 @@ export interface Selection {
   readonly fieldSelector?: string | FieldSelector;
 }
 
+/** Of a list. */
 export interface ListOptions extends Selection, RequestOptions {
   /** How many objects to ask for at a time. Default: 500. */
   readonly pageSize?: number;
@@ -29,6 +32,7 @@ export interface ListOptions extends Selection, RequestOptions {
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
 }
 
+/** Of a watch. */
 export interface WatchOptions extends Selection, RequestOptions {
   /** Where to begin: after this state. Default: with all objects that exist, as ADDED. */
   readonly resourceVersion?: string;
@@ -40,6 +44,7 @@ export interface WatchOptions extends Selection, RequestOptions {
   readonly sendInitialEvents?: boolean;
 }
 
+/** Of a write. */
 export interface WriteOptions extends RequestOptions {
   /** Check everything, change nothing. Default: no. */
   readonly dryRun?: boolean;
@@ -49,11 +54,13 @@ export interface WriteOptions extends RequestOptions {
   readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
 }
 
+/** Of a server-side apply. */
 export interface ApplyOptions extends WriteOptions {
   /** Take fields over that belong to others. Default: no; then it is a conflict. */
   readonly force?: boolean;
 }
 
+/** Of a deletion. */
 export interface DeleteOptions extends RequestOptions {
   readonly dryRun?: boolean;
   /** Default: what the object says; 0 for at once. */
@@ -64,6 +71,7 @@ export interface DeleteOptions extends RequestOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
+/** Of a container's log. */
 export interface LogOptions extends RequestOptions {
   /** Default: the only container. */
   readonly container?: string;
@@ -78,6 +86,7 @@ export interface LogOptions extends RequestOptions {
   readonly limitBytes?: number;
 }
 
+/** Of a command in a container. */
 export interface ExecOptions extends RequestOptions {
   /** Default: the only container. */
   readonly container?: string;

@@ -1,6 +1,7 @@
 /** Changes to an object without the whole of it. */
 import type { ApiRequest } from "../transport/transport.ts";
 
+/** A change, in one of three languages. */
 export type Patch =
   /** RFC 6902: a list of operations, `test` among them. */
   | { readonly json: readonly JsonPatchOperation[] }
@@ -9,6 +10,7 @@ export type Patch =
   /** Kubernetes' own: as merge, but lists of built-in kinds are merged by the keys of their items. */
   | { readonly strategic: object };
 
+/** One step of a JSON patch (RFC 6902). */
 export type JsonPatchOperation =
   | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string }

@@ -8,6 +8,7 @@ import type { ApiRequest, Transport } from "../transport/transport.ts";
 import type { WriteOptions } from "./options.ts";
 import { pauseBeforeRetry } from "./retry.ts";
 
+/** What holds for all requests of a client. */
 export interface ClientOptions {
   /** Who is recorded as the owner of the fields that are written. Default: "berth-kube". */
   readonly fieldManager?: string;

@@ -6,6 +6,7 @@ import { parse } from "yaml";
 import { KubeError } from "../errors.ts";
 import { type ExecEntry, type Kubeconfig, merge, resolveContext, withAbsolutePaths } from "./kubeconfig.ts";
 
+/** How to reach an API server, and as whom. */
 export interface Connection {
   /** "https://127.0.0.1:6443" */
   readonly server: string;
@@ -18,6 +19,7 @@ export interface Connection {
   readonly impersonate?: Impersonation;
 }
 
+/** How the two ends of a connection know each other. */
 export interface TlsOptions {
   /** Certificates in PEM, here and below. Default: those that the system trusts. */
   readonly ca?: string;
@@ -38,6 +40,7 @@ export type Identity =
   | { readonly kind: "basic"; readonly username: string; readonly password: string }
   | { readonly kind: "exec"; readonly exec: ExecEntry };
 
+/** Somebody else to act as. */
 export interface Impersonation {
   readonly user: string;
   readonly uid?: string;
@@ -46,6 +49,7 @@ export interface Impersonation {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Where to look for a connection. */
 export interface LoadOptions {
   /** A kubeconfig file, or several to be merged. Default: KUBECONFIG, else ~/.kube/config, else the pod's own. */
   readonly kubeconfig?: string | readonly string[];

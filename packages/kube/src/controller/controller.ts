@@ -39,6 +39,7 @@ export interface ReconcileContext {
   readonly clock: Clock;
 }
 
+/** What a controller looks at, and what it does about it. */
 export interface ControllerOptions<T extends KubernetesObject = KubernetesObject> {
   /** The kind whose objects are reconciled. */
   readonly for: Kind<T>;
@@ -71,6 +72,7 @@ export interface ControllerContext {
   readonly metrics?: Metrics | undefined;
 }
 
+/** Calls a reconciler for every object of a kind. */
 export class Controller<T extends KubernetesObject = KubernetesObject> {
   readonly name: string;
   readonly #options: ControllerOptions;

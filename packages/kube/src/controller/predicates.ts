@@ -20,10 +20,12 @@ export const resourceVersionChanged: Predicate = onUpdate(
   (old, object) => old.metadata.resourceVersion !== object.metadata.resourceVersion,
 );
 
+/** Updates only if labels have changed. */
 export const labelChanged: Predicate = onUpdate(
   (old, object) => !sameEntries(old.metadata.labels, object.metadata.labels),
 );
 
+/** Updates only if annotations have changed. */
 export const annotationChanged: Predicate = onUpdate(
   (old, object) => !sameEntries(old.metadata.annotations, object.metadata.annotations),
 );
@@ -33,14 +35,17 @@ export function onUpdate<T extends KubernetesObject>(differs: (old: T, object: T
   return (event) => event.type !== "update" || differs(event.old, event.object);
 }
 
+/** If all of them say so. */
 export function and<T extends KubernetesObject>(...predicates: Predicate<T>[]): Predicate<T> {
   return (event) => predicates.every((predicate) => predicate(event));
 }
 
+/** If one of them says so. */
 export function or<T extends KubernetesObject>(...predicates: Predicate<T>[]): Predicate<T> {
   return (event) => predicates.some((predicate) => predicate(event));
 }
 
+/** If it does not say so. */
 export function not<T extends KubernetesObject>(predicate: Predicate<T>): Predicate<T> {
   return (event) => !predicate(event);
 }

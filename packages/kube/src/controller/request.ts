@@ -1,5 +1,6 @@
 /** Which object to look at, and nothing about why: reconcilers act on what is, not on what has happened. */
 
+/** The object to look at. */
 export interface Request {
   /** Empty for kinds without namespaces. */
   readonly namespace: string;

@@ -11,6 +11,7 @@ export type Mapper<T extends KubernetesObject = KubernetesObject> = (
   client: Client,
 ) => Iterable<ObjectKey> | Promise<Iterable<ObjectKey>>;
 
+/** What a controller looks at: see `watch`. */
 export interface Watch {
   readonly kind: Kind;
   readonly map: Mapper;
@@ -20,6 +21,7 @@ export interface Watch {
 /** A kind that is owned, and which of its changes are worth a look. */
 export type Owned = Omit<Watch, "map">;
 
+/** Which of a kind's changes matter. */
 export interface WatchChoice<T extends KubernetesObject> {
   /** Which changes are worth a look. Default: all. */
   readonly predicates?: readonly Predicate<T>[];

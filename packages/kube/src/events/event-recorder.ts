@@ -19,6 +19,7 @@ import { isNotFound } from "../transport/api-error.ts";
 import { Correlator, type EventNote } from "./correlator.ts";
 import { cut, eventNames, identityOf, referenceTo } from "./event-fields.ts";
 
+/** What has happened. */
 export interface EventOptions {
   /** One word in CamelCase, for programs: "PodCreated". */
   readonly reason: string;
@@ -32,6 +33,7 @@ export interface EventOptions {
   readonly related?: KubernetesObject;
 }
 
+/** Who tells, and by which client. */
 export interface EventRecorderOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -66,6 +68,7 @@ const REMEMBERED = 10_000;
 /** What Kubernetes allows, in bytes. */
 const LONGEST = { note: 1024, reason: 128, action: 128, instance: 128 } as const;
 
+/** Tells people what happens to objects. */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #log: Logger;

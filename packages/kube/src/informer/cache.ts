@@ -7,6 +7,7 @@ import type { Clock } from "../time/clock.ts";
 import type { Random } from "../time/random.ts";
 import { Informer, type InformerOptions } from "./informer.ts";
 
+/** What a cache keeps, and how. */
 export interface CacheOptions {
   /** The only namespace that is looked at. Default: all. */
   readonly namespace?: string | undefined;
@@ -20,6 +21,7 @@ export interface CacheOptions {
   readonly log?: Logger;
 }
 
+/** How one kind is kept: see `informed`. */
 export interface KindOptions {
   readonly kind: Kind;
   readonly options: InformerOptions<KubernetesObject>;
@@ -30,6 +32,7 @@ export function informed<T extends KubernetesObject>(kind: Kind<T>, options: Inf
   return { kind, options: options as unknown as InformerOptions<KubernetesObject> };
 }
 
+/** One informer for each kind, shared by all who need it. */
 export class Cache {
   readonly #client: Client;
   readonly #options: CacheOptions;

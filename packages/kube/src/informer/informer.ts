@@ -27,6 +27,7 @@ import { after, begin, type Outcome, pauseOf, type State, start } from "./machin
 import { type Change, Store } from "./store.ts";
 import { Watchdog } from "./watchdog.ts";
 
+/** Which objects are kept, what of them, and how it behaves. */
 export interface InformerOptions<T extends KubernetesObject> extends Omit<Selection, "namespace"> {
   /** Default: all namespaces. */
   readonly namespace?: string | undefined;
@@ -63,6 +64,7 @@ export interface EventHandler<T> {
 const MARKER = "k8s.io/initial-events-end";
 const NAMESPACE_INDEX = "metadata.namespace";
 
+/** All objects of a kind, or those that are meant, kept up to date in this process. */
 export class Informer<T extends KubernetesObject> {
   readonly kind: Kind<T>;
   readonly #client: Client;

@@ -4,10 +4,13 @@ import { KubeError } from "../errors.ts";
 import { kubernetesTime } from "../objects/times.ts";
 import type { Clock } from "../time/clock.ts";
 
+/** From the least important to the most. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
+/** What a message is searched by. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
+/** Where messages go. `jsonLogger` is one, and `logTo` makes one of any other. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -49,8 +52,10 @@ function joined(given: LogFields, fields: LogFields | undefined): LogFields {
   }
 }
 
+/** Logs nothing. */
 export const silent: Logger = logTo(() => {});
 
+/** How `jsonLogger` writes. */
 export interface JsonLoggerOptions {
   readonly clock: Clock;
   /** What is less important is left out. Default: "info". */

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Logger, silent } from "../log/logger.ts";
 
+/** Where to listen. */
 export interface EndpointOptions {
   /** 0: any free one. */
   readonly port: number;

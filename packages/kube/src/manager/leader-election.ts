@@ -18,6 +18,7 @@ import { orAborted } from "../time/or-aborted.ts";
 import { jitter, type Random } from "../time/random.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../transport/api-error.ts";
 
+/** Which lease, and how long things may take. */
 export interface LeaderElectionOptions {
   /** The name of the Lease: the same for all replicas, and no other program's. */
   readonly id: string;
@@ -35,6 +36,7 @@ export interface LeaderElectionOptions {
   readonly releaseOnStop?: boolean;
 }
 
+/** What an elector needs from its surroundings; a manager has it. */
 export interface LeaderElectorContext {
   /** Must not be fenced by this election, nor wait for others: see `urgentTransport`. */
   readonly client: Client;
@@ -64,6 +66,7 @@ interface Moment {
 
 const LONG_AGO: Moment = { now: Number.NEGATIVE_INFINITY, steady: Number.NEGATIVE_INFINITY };
 
+/** Takes part in one election. */
 export class LeaderElector {
   readonly #options: LeaderElectionOptions;
   readonly #context: LeaderElectorContext;

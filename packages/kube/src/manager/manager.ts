@@ -32,6 +32,7 @@ export type Reader = Pick<Client, "get" | "find" | "list" | "pages" | "watch" | 
 /** For reconcilers that were told to stop. */
 const MOMENT_MS = 5_000;
 
+/** What a program of controllers consists of. */
 export interface ManagerOptions {
   /** How to reach the API server. Default: as kubectl does, or as the pod that this runs in. */
   readonly connection?: Connection;
@@ -66,6 +67,7 @@ export interface Runnable {
   readonly needsLeaderElection?: boolean;
 }
 
+/** Starts and stops a program of controllers, and has what they share. */
 export class Manager {
   /** Reads from the cache what is in it; writes only while this replica leads. */
   readonly client: Client;

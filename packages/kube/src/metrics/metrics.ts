@@ -15,6 +15,7 @@ const RECONCILE_BUCKETS = [
 const QUEUE_BUCKETS = Array.from({ length: 12 }, (_, power) => 10 ** (power - 8));
 const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
+/** The metrics of a program, in a registry of their own. */
 export class Metrics {
   readonly registry = new Registry();
   readonly #reconciles = this.#counter("controller_runtime_reconcile_total", "Reconciles by result", [

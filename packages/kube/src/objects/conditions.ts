@@ -4,6 +4,7 @@ import { kubernetesTime } from "./times.ts";
 
 export { kubernetesTime };
 
+/** One thing that is true of an object, or not, since when, and why. */
 export interface Condition {
   type: string;
   status: "True" | "False" | "Unknown";
@@ -17,6 +18,7 @@ export interface Condition {
   observedGeneration?: number | undefined;
 }
 
+/** A finding; since when it is so is found out by comparing. */
 export type ConditionUpdate = Omit<Condition, "lastTransitionTime" | "message"> & { message?: string | undefined };
 
 /** What the conditions of all kinds have in common; Kubernetes' own kinds leave out more than newer ones do. */
@@ -26,6 +28,7 @@ export interface AnyCondition {
   readonly observedGeneration?: number | undefined;
 }
 
+/** The condition of a type, if there is one. */
 export function findCondition<C extends AnyCondition>(
   conditions: readonly C[] | undefined,
   type: string,

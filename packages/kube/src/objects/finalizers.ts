@@ -1,6 +1,7 @@
 /** Finalizers: names on an object without whose owners' consent it does not go. */
 import type { KubernetesObject } from "./meta.ts";
 
+/** Whether the object waits for this finalizer before it goes. */
 export function hasFinalizer(object: KubernetesObject, finalizer: string): boolean {
   return object.metadata.finalizers?.includes(finalizer) ?? false;
 }

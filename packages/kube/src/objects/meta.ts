@@ -1,5 +1,6 @@
 /** What all objects of Kubernetes have in common, and where the API server keeps those of a kind. */
 
+/** What every object says of itself. */
 export interface ObjectMeta {
   name?: string;
   generateName?: string;
@@ -18,6 +19,7 @@ export interface ObjectMeta {
   managedFields?: unknown;
 }
 
+/** One of the objects that an object belongs to. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;
@@ -28,6 +30,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean;
 }
 
+/** An object of any kind. */
 export interface KubernetesObject {
   apiVersion?: string;
   kind?: string;

@@ -16,6 +16,7 @@ import { Heap, type HeapNode } from "../time/heap.ts";
 /** For keys that can wait until the others are done: the first list after a start, and resyncs. */
 export const LOW_PRIORITY = -100;
 
+/** When a key shall be looked at, and before whom. */
 export interface AddOptions {
   /** Higher goes first. Default: 0. */
   readonly priority?: number;
@@ -40,6 +41,7 @@ export interface WorkQueueObserver {
   retried?(): void;
 }
 
+/** How a queue keeps time. */
 export interface WorkQueueOptions {
   readonly clock: Clock;
   /** The first pause of `retry`; each further one is twice as long. Default: 5 ms. */
@@ -61,6 +63,7 @@ interface Waiting<K> {
   timer: Timer | undefined;
 }
 
+/** Which objects to look at, once each, one worker per object. */
 export class WorkQueue<K extends string | number> {
   readonly #clock: Clock;
   readonly #baseDelay: number;

@@ -6,6 +6,7 @@ import { documentation } from "./documentation.ts";
 import { notStructural, type StructuralSchema, toStructural } from "./structural.ts";
 import { compileValidator, type Violation } from "./validator.ts";
 
+/** A column of `kubectl get`. */
 export interface PrinterColumn {
   readonly name: string;
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
@@ -15,6 +16,7 @@ export interface PrinterColumn {
   readonly priority?: number;
 }
 
+/** What a kind of resource consists of. */
 export interface ResourceOptions<Spec extends z.ZodObject, Status extends z.ZodObject> {
   readonly group: string;
   readonly version: string;
@@ -42,6 +44,7 @@ export interface ResourceObject<Spec, Status> {
   status?: Status;
 }
 
+/** A kind of resource, defined: what `defineResource` makes. */
 export interface Resource<Spec extends z.ZodObject = z.ZodObject, Status extends z.ZodObject = z.ZodObject>
   extends WritableKind<
     ResourceObject<z.output<Spec>, z.output<Status>>,

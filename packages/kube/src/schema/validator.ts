@@ -9,6 +9,7 @@ export interface Violation {
   readonly message: string;
 }
 
+/** What is wrong with a value; empty if nothing is. */
 export type Validator = (value: unknown) => Violation[];
 
 /** Compiles a schema. Unknown fields are reported too, as the API server does with `fieldValidation=Strict`. */

@@ -13,6 +13,7 @@ export interface Timer {
   cancel(): void;
 }
 
+/** Time, as whoever needs it takes it. */
 export interface Clock {
   /** Milliseconds since 1970, as `Date.now()` has them. */
   now(): number;

@@ -3,6 +3,7 @@
  */
 import { randomBytes } from "node:crypto";
 
+/** Chance, as whoever needs it takes it. */
 export interface Random {
   /** A number from 0 up to, and without, 1. */
   next(): number;

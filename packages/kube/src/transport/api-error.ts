@@ -90,16 +90,23 @@ export interface AnswerContext {
   readonly retryAfter?: number | undefined;
 }
 
+/** There is no such object, or no such kind. */
 export const isNotFound = withReason("NotFound");
+/** There is an object of that name. */
 export const isAlreadyExists = withReason("AlreadyExists");
 /** Somebody else wrote first, or a precondition does not hold. */
 export const isConflict = withReason("Conflict");
+/** The object is not valid: `causes` says where. */
 export const isInvalid = withReason("Invalid");
+/** The user may not do this. */
 export const isForbidden = withReason("Forbidden");
+/** The server does not know the user. */
 export const isUnauthorized = withReason("Unauthorized");
+/** The server has too much to do, or a budget does not allow an eviction. */
 export const isTooManyRequests = withReason("TooManyRequests");
 /** What was asked for is too old: list anew. */
 export const isExpired = withReason("Expired", "Gone");
+/** The server could not do it in time; it may have been done. */
 export const isServerTimeout = withReason("ServerTimeout", "Timeout");
 
 function withReason(...reasons: string[]): (error: unknown) => error is ApiError {

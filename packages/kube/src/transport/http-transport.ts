@@ -25,6 +25,7 @@ import type {
   WatchRequest,
 } from "./transport.ts";
 
+/** How many connections, how patient, under which name. */
 export interface HttpTransportOptions {
   /** How many calls may be under way at once; others wait for their turn. Default: 64. */
   readonly connections?: number;
@@ -41,6 +42,7 @@ export interface HttpTransportOptions {
   readonly onAnswer?: (answer: Answer) => void;
 }
 
+/** One answer, or none, for those who count them. */
 export interface Answer {
   readonly method: Method;
   readonly host: string;
@@ -50,6 +52,7 @@ export interface Answer {
   readonly seconds: number;
 }
 
+/** An API server at the other end of a network. */
 export class HttpTransport implements Transport {
   readonly namespace: string;
   readonly #options: HttpTransportOptions;

@@ -9,6 +9,7 @@ import type { Kind, KubernetesObject } from "../objects/meta.ts";
 /** As RBAC names them. */
 export type Verb = "get" | "list" | "create" | "update" | "patch" | "delete" | "deletecollection";
 
+/** How to understand the body of a patch. */
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
 /** What is asked of the API server, apart from how it travels. */
@@ -31,11 +32,13 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What goes into the query of a URL. */
 export type Parameters = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** Always a list of a kind's objects as they change. */
 export interface WatchRequest extends Omit<ApiRequest, "verb" | "body" | "patchType" | "subresource"> {}
 
+/** One change, or how far a watch has come. */
 export type WatchEvent<T = KubernetesObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   /** Nothing has changed up to the object's resourceVersion. */
@@ -56,6 +59,7 @@ export interface ExecRequest {
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
 }
 
+/** A command that runs at the other end. */
 export interface ExecConnection {
   write(bytes: Uint8Array): void;
   /** Says that no more input will come. */

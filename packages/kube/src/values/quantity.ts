@@ -37,6 +37,7 @@ const BINARY = new Map([
 
 const PATTERN = /^([+-]?)(\d+\.?\d*|\.\d+)([eE][+-]?\d+|[a-zA-Z]*)$/;
 
+/** An amount of something, exact: `700m`, `896Mi`, `1e3`. */
 export class Quantity {
   /** Billionths. */
   readonly nano: bigint;
