@@ -11,6 +11,7 @@ import * as coreV1 from "../kinds/core-v1.ts";
 import { isConflict, isForbidden, isInvalid, isNotFound } from "../transport/api-error.ts";
 import { HttpTransport } from "../transport/http-transport.ts";
 import { Client } from "./client.ts";
+import { retryOnConflict } from "./conflicts.ts";
 import { mergeFrom } from "./patch.ts";
 
 const reason = noRealNodes();
@@ -129,12 +130,16 @@ describe("objects", () => {
     const patched = await client.patch(appsV1.Deployment, { name: "web" }, { strategic });
     expect(patched.spec?.template.spec?.containers[0]).toMatchObject({ image: "i", env: [{ name: "X", value: "1" }] });
 
-    const scale = await client
-      .subresource("scale")
-      .get<appsV1.Deployment, autoscalingV1.Scale>(appsV1.Deployment, { name: "web" });
-    await client
-      .subresource("scale")
-      .update(appsV1.Deployment, { ...scale, spec: { replicas: 0 } } as autoscalingV1.Scale);
+    // The deployment's controller writes too.
+    const scaled = await retryOnConflict(async () => {
+      const scaling = client.subresource("scale");
+      const scale = await scaling.get<appsV1.Deployment, autoscalingV1.Scale>(appsV1.Deployment, { name: "web" });
+      return scaling.update<appsV1.Deployment, autoscalingV1.Scale>(appsV1.Deployment, {
+        ...scale,
+        spec: { replicas: 0 },
+      });
+    });
+    expect(scaled).toMatchObject({ kind: "Scale", spec: {} });
     const paused = { type: "Paused", status: "True", reason: "Test", message: "by hand" };
     const status = await client.status.patch(
       appsV1.Deployment,

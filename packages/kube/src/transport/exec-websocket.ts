@@ -26,6 +26,7 @@ const PIECE = 32 * 1024;
 /** Enough for the reason of a refusal. */
 const REFUSAL_LIMIT = 64 * 1024;
 
+/** The API server, as far as commands need it. */
 export interface ExecEndpoint {
   /** Of the API server, with `ws` or `wss`. */
   readonly url: string;
@@ -56,6 +57,7 @@ export interface RefusedUpgrade {
   readonly text: string;
 }
 
+/** Starts a command. Resolves when the server has agreed to it; whether it could be run shows at its end. */
 export async function execOverWebSocket(request: ExecRequest, endpoint: ExecEndpoint): Promise<ExecConnection> {
   const signals = [request.signal, endpoint.closed];
   const line = await connected(request, endpoint, true);

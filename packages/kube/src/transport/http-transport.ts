@@ -11,7 +11,7 @@ import { KubeError } from "../errors.ts";
 import { type Clock, WallClock } from "../time/clock.ts";
 import { orAborted } from "../time/or-aborted.ts";
 import { ApiError, type Status } from "./api-error.ts";
-import { execOverWebSocket } from "./exec-websocket.ts";
+import { execOverWebSocket, type RefusedUpgrade } from "./exec-websocket.ts";
 import { Lines } from "./lines.ts";
 import { contentTypeOf, type Method, methodOf, pathOf } from "./path.ts";
 import { type PoolName, Pools } from "./pools.ts";
@@ -115,14 +115,23 @@ export class HttpTransport implements Transport {
     }
   }
 
-  async exec(request: ExecRequest): Promise<ExecConnection> {
-    const credential = await this.#credentials.current();
+  exec(request: ExecRequest): Promise<ExecConnection> {
     return execOverWebSocket(request, {
       url: `${this.#origin.replace(/^http/, "ws")}${this.#prefix}`,
-      headers: this.#headersWith(credential),
-      dispatcher: this.#pools.of("watches", credential),
-      whyRefused: (asked) => this.request(asked),
       namespace: this.namespace,
+      clock: this.#clock,
+      closed: this.#closed.signal,
+      access: async () => {
+        const credential = await this.#credentials.current();
+        this.#closed.signal.throwIfAborted(); // no pool may be made after that
+        return {
+          headers: this.#headersWith(credential),
+          dispatcher: this.#pools.of("watches", credential),
+          limits: this.#pools.limits.calls,
+          renew: () => this.#credentials.renewAfter(credential),
+        };
+      },
+      refusal: refusalOf,
     });
   }
 
@@ -185,14 +194,9 @@ export class HttpTransport implements Transport {
     return authorization === undefined ? this.#headers : { ...this.#headers, authorization };
   }
 
-  async #refusal(request: ApiRequest, response: Dispatcher.ResponseData): Promise<ApiError> {
-    const text = await response.body.text().catch(() => ""); // that it was refused matters more
-    const status = statusOf(text);
-    const retryAfter = Number(response.headers["retry-after"]);
-    return new ApiError(
-      { message: text.slice(0, 500), ...status, code: response.statusCode },
-      { asked: asked(request), retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined },
-    );
+  async #refusal(request: ApiRequest, { statusCode, headers, body }: Dispatcher.ResponseData): Promise<ApiError> {
+    const text = await body.text().catch(() => ""); // that it was refused matters more
+    return refusalOf(request, { statusCode, headers, text });
   }
 
   async #received<T>(request: ApiRequest, body: Promise<T>): Promise<T> {
@@ -218,6 +222,14 @@ export class HttpTransport implements Transport {
     if (error instanceof KubeError) return error;
     return new KubeError("KUBE_CONNECTION_FAILED", `${asked(request)}: ${messageOf(error)}`, { cause: error });
   }
+}
+
+function refusalOf(request: ApiRequest, { statusCode, headers, text }: RefusedUpgrade): ApiError {
+  const retryAfter = Number(headers["retry-after"]);
+  return new ApiError(
+    { message: text.slice(0, 500), ...statusOf(text), code: statusCode },
+    { asked: asked(request), retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined },
+  );
 }
 
 function impersonation({ impersonate }: Connection): Record<string, string | string[]> {

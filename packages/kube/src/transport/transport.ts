@@ -61,7 +61,8 @@ export interface ExecRequest {
 
 /** A command that runs at the other end. */
 export interface ExecConnection {
-  write(bytes: Uint8Array): void;
+  /** Whoever waits for what it returns, if anything, sends no faster than the connection takes it. */
+  write(bytes: Uint8Array): void | Promise<void>;
   /** Says that no more input will come. */
   endInput(): void;
   resize(columns: number, rows: number): void;
