@@ -27,6 +27,7 @@ import type {
 import { type Patch, patchBody } from "./patch.ts";
 import { type ClientOptions, type DeletionBody, Sender } from "./sender.ts";
 import { SubresourceClient } from "./subresource-client.ts";
+import { typed } from "./typed.ts";
 import { watchEvents } from "./watch-events.ts";
 
 /** A whole list, as of one moment. */
@@ -219,11 +220,6 @@ export class Client {
   async exec(pod: ObjectKey, options: ExecOptions): Promise<Exec> {
     return Exec.start(this.transport, pod, options);
   }
-}
-
-/** With `apiVersion` and `kind`, which the API server wants to see in what it is sent. */
-function typed<T extends object>({ apiVersion, kind }: Kind, object: T): T {
-  return "apiVersion" in object && "kind" in object ? object : { apiVersion, kind, ...object };
 }
 
 const selection = ({ labelSelector, fieldSelector }: Selection) => ({

@@ -1,11 +1,12 @@
 /** A part of objects that has a life of its own, and its own rights: "status", "scale", "eviction", "token" … */
 
-import type { ObjectKey } from "../objects/key.ts";
+import { keyOf, type ObjectKey } from "../objects/key.ts";
 import type { Kind, KubernetesObject, ObjectMeta } from "../objects/meta.ts";
 import type { Applied } from "./client.ts";
 import type { ApplyOptions, GetOptions, WriteOptions } from "./options.ts";
 import { type Patch, patchBody } from "./patch.ts";
 import type { Sender } from "./sender.ts";
+import { typed } from "./typed.ts";
 
 /**
  * Most subresources take and give the whole object (`status`); some have types of their own (`scale` a Scale, `eviction`
@@ -31,14 +32,13 @@ export class SubresourceClient {
   }
 
   /** Replaces this part of the object, by the object or by what the subresource takes. */
-  async update<T extends KubernetesObject, R = T>(
+  async update<T extends KubernetesObject, R extends KubernetesObject = T>(
     kind: Kind<T>,
-    object: T | KubernetesObject,
+    object: T | R,
     options: WriteOptions = {},
   ): Promise<R> {
-    const { namespace, name = "" } = object.metadata;
-    const body = "kind" in object ? object : { apiVersion: kind.apiVersion, kind: kind.kind, ...(object as object) };
-    return this.#sender.write({ verb: "update", ...this.#place(kind, { namespace, name }), body }, options);
+    const body = typed(kind, object);
+    return this.#sender.write({ verb: "update", ...this.#place(kind, keyOf(object)), body }, options);
   }
 
   async patch<T extends KubernetesObject, R = T>(
@@ -55,10 +55,8 @@ export class SubresourceClient {
     object: Applied<T> & { metadata: ObjectMeta },
     { force, ...options }: ApplyOptions = {},
   ): Promise<T> {
-    const { namespace, name = "" } = object.metadata;
-    const body = { apiVersion: kind.apiVersion, kind: kind.kind, ...object };
-    const applied = { patchType: "apply", body, parameters: { force } } as const;
-    return this.#sender.write({ verb: "patch", ...this.#place(kind, { namespace, name }), ...applied }, options);
+    const applied = { patchType: "apply", body: typed(kind, object), parameters: { force } } as const;
+    return this.#sender.write({ verb: "patch", ...this.#place(kind, keyOf(object)), ...applied }, options);
   }
 
   #place(kind: Kind, key: ObjectKey) {
