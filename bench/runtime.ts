@@ -6,6 +6,7 @@
  * machine does, it does to all of them. From the client's create to the Pod seen on a watch, by one clock.
  */
 import { sleep, startCluster } from "@berth/cluster";
+import { type Random, SeededRandom } from "@berth/kube";
 import { type Measurement, type MeasureOptions, median, type Target } from "./report.ts";
 import { buildInformer, type FilledInformer, fillInformer } from "./runtime/client-go-informer.ts";
 import { fillOurs } from "./runtime/ours.ts";
@@ -16,9 +17,9 @@ import { Stage } from "./runtime/stage.ts";
 import { manifests, type Workplace, workplace } from "./runtime/widget.ts";
 
 const FULL = {
-  warmUp: 500,
+  warmUp: 1000,
   latencies: 100,
-  rounds: 3,
+  rounds: 7,
   batch: 1000,
   objects: 10_000,
   pods: 100_000,
@@ -29,6 +30,9 @@ const QUICK = { warmUp: 20, latencies: 10, rounds: 1, batch: 100, objects: 300, 
 
 /** Between two of one at a time: what a runtime does after its Pod is not the next one's affair. */
 const PAUSE_MS = 30;
+
+/** Between two of many at once: the garbage collector and etcd have what was deleted to digest. */
+const BREATHER_MS = 5000;
 
 const floor = workplace("floor");
 
@@ -114,21 +118,22 @@ async function measureTurns(
   { warmUp, latencies, rounds, batch }: Sizes,
   { log, signal }: Telling,
 ): Promise<void> {
+  const random = new SeededRandom("turns");
   for (const runtime of runtimes) {
     log(`warming up ${runtime.name}`);
     await stage.many(runtime, names("warm", warmUp), signal);
-    await stage.clear(runtime, signal);
   }
   for (let i = 0; i < latencies; i++) {
     if (i % 50 === 0) log(`one at a time, ${i} of ${latencies}`);
-    for (const runtime of inTurn(runtimes, i)) {
+    for (const runtime of shuffled(runtimes, random)) {
       await sleep(PAUSE_MS, signal);
       found.get(runtime.name)?.latencies.push(await stage.one(runtime, `one-${i}`));
     }
   }
+  for (const runtime of runtimes) await stage.clear(runtime, signal);
   for (let round = 1; round <= rounds; round++) {
-    for (const runtime of inTurn(runtimes, round)) {
-      await stage.clear(runtime, signal);
+    for (const runtime of shuffled(runtimes, random)) {
+      await sleep(BREATHER_MS, signal);
       const pids = operators.get(runtime.name)?.pids ?? [];
       const before = usage(pids).cpuSeconds;
       const rate = (batch / (await stage.many(runtime, names(`round-${round}`, batch), signal))) * 1000;
@@ -258,11 +263,10 @@ function usages(operators: Operators): Map<string, Usage> {
   return new Map(Array.from(operators, ([name, { pids }]) => [name, usage(pids)]));
 }
 
-/** Whoever comes after a runtime with much to do behind its Pod has it harder: everybody comes after everybody. */
-const inTurn = <T>(all: readonly T[], round: number): T[] => {
-  const first = round % all.length;
-  const turned = [...all.slice(first), ...all.slice(0, first)];
-  return Math.floor(round / all.length) % 2 === 0 ? turned : turned.reverse();
-};
+/** Whoever comes after a runtime with much to do behind its Pods has it harder: chance decides who that is, each time. */
+function shuffled<T>(all: readonly T[], random: Random): T[] {
+  const drawn = all.map((item) => [random.next(), item] as const);
+  return drawn.sort(([a], [b]) => a - b).map(([, item]) => item);
+}
 
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
