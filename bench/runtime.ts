@@ -19,12 +19,12 @@ import { manifests, type Workplace, workplace } from "./runtime/widget.ts";
 const FULL = {
   warmUp: 1000,
   latencies: 100,
-  rounds: 7,
+  rounds: 5,
   batch: 1000,
   objects: 10_000,
   pods: 100_000,
   fills: 3,
-  settle: 30_000,
+  settle: 20_000,
 };
 const QUICK = { warmUp: 20, latencies: 10, rounds: 1, batch: 100, objects: 300, pods: 1000, fills: 1, settle: 3000 };
 

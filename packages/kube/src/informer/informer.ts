@@ -21,7 +21,7 @@ import { integer, type Random, SystemRandom } from "../time/random.ts";
 import { ApiError, isExpired } from "../transport/api-error.ts";
 import type { Parameters, WatchEvent } from "../transport/transport.ts";
 import { FieldSelector, fieldOf, LabelSelector } from "../values/selectors.ts";
-import { deepFreeze, type Projection, withIdentity, withoutManagedFields } from "./admission.ts";
+import { copyOf, deepFreeze, type Projection, withIdentity, withoutManagedFields } from "./admission.ts";
 import type { IndexFunction } from "./indexes.ts";
 import { after, begin, type Outcome, pauseOf, type State, start } from "./machine.ts";
 import { type Change, Store } from "./store.ts";
@@ -189,7 +189,7 @@ export class Informer<T extends KubernetesObject> {
   /** This process has written an object: it is seen here at once, not only when the server tells of it. */
   wrote(object: T): void {
     // The writer keeps the object that it got, and may change it.
-    if (this.#isMeant(object)) this.#store.wrote(this.#admit(structuredClone(object)));
+    if (this.#isMeant(object)) this.#store.wrote(this.#admit(copyOf(object)));
     else this.#store.outgrew(keyText(keyOf(object)), object.metadata.resourceVersion);
   }
 

@@ -12,7 +12,7 @@ import type { Cache } from "../informer/cache.ts";
 import type { Informer } from "../informer/informer.ts";
 import type { ObjectKey } from "../objects/key.ts";
 import type { Kind, KubernetesObject } from "../objects/meta.ts";
-import { ApiError } from "../transport/api-error.ts";
+import { ApiError, isNotFound } from "../transport/api-error.ts";
 import type { Transport } from "../transport/transport.ts";
 import { FieldSelector, fieldOf } from "../values/selectors.ts";
 
@@ -25,14 +25,25 @@ export class CachedClient extends Client {
   }
 
   override async get<T extends KubernetesObject>(kind: Kind<T>, key: ObjectKey, options: GetOptions = {}): Promise<T> {
-    const namespace = kind.namespaced ? (key.namespace ?? this.transport.namespace) : undefined;
-    const informer = options.resourceVersion === undefined ? await this.#informer(kind, namespace, options) : undefined;
-    if (!informer) return super.get(kind, key, options);
-    const object = informer.get({ namespace, name: key.name });
+    const object = await this.find(kind, key, options);
     if (object) return object;
     const { group, plural } = kind;
     const message = `${plural}${group && `.${group}`} "${key.name}" not found`;
     throw new ApiError({ code: 404, reason: "NotFound", message, details: { name: key.name, group, kind: plural } });
+  }
+
+  override async find<T extends KubernetesObject>(
+    kind: Kind<T>,
+    key: ObjectKey,
+    options: GetOptions = {},
+  ): Promise<T | undefined> {
+    const namespace = kind.namespaced ? key.namespace || this.transport.namespace : undefined;
+    const informer = options.resourceVersion === undefined ? await this.#informer(kind, namespace, options) : undefined;
+    if (informer) return informer.get({ namespace, name: key.name });
+    return super.get(kind, key, options).catch((error) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
   }
 
   override async list<T extends KubernetesObject>(kind: Kind<T>, options: ListOptions = {}): Promise<ObjectList<T>> {

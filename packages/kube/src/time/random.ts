@@ -1,7 +1,7 @@
 /**
  * Chance as a parameter. Whoever throws dice takes a `Random`; the same seed gives the same throws, on every machine.
  */
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 
 /** Chance, as whoever needs it takes it. */
 export interface Random {
@@ -51,8 +51,19 @@ export class SeededRandom implements Random {
 
 /** The system's chance, different every time. */
 export class SystemRandom implements Random {
+  /** Fetched many at a time: the system takes its time for each call, not for each byte. */
+  readonly #bytes = Buffer.alloc(1024);
+  #used = this.#bytes.length;
+
   next(): number {
-    return Number(randomBytes(8).readBigUInt64LE() >> 11n) / 2 ** 53;
+    if (this.#used === this.#bytes.length) {
+      randomFillSync(this.#bytes);
+      this.#used = 0;
+    }
+    const high = this.#bytes.readUInt32LE(this.#used) >>> 6;
+    const low = this.#bytes.readUInt32LE(this.#used + 4) >>> 5;
+    this.#used += 8;
+    return (high * 2 ** 27 + low) / 2 ** 53; // 26 and 27 bits: as many as a double has
   }
 }
 
