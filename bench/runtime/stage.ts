@@ -1,7 +1,16 @@
 /** Creates Widgets and sees the Pods that come of them, by one clock. */
 
 import { stopwatch } from "@berth/cluster";
-import { Client, coreV1, HttpTransport, Informer, type KubernetesObject, kindOf, loadConnection } from "@berth/kube";
+import {
+  Client,
+  coreV1,
+  HttpTransport,
+  Informer,
+  type KubernetesObject,
+  kindOf,
+  loadConnection,
+  orAborted,
+} from "@berth/kube";
 import { type Workplace, widget } from "./widget.ts";
 
 /** How many Widgets are on their way at once when many are created. */
@@ -58,7 +67,7 @@ export class Stage {
         }
       }),
     );
-    await Promise.race([seen, rejection(signal)]);
+    await orAborted(seen, signal);
     return elapsed();
   }
 
@@ -93,7 +102,3 @@ export class Stage {
 }
 
 const widgetKind = ({ group }: Workplace) => kindOf(`${group}/v1`, "Widget", "widgets");
-
-function rejection(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
-}

@@ -12,7 +12,7 @@ import type { Cache } from "../informer/cache.ts";
 import type { Informer } from "../informer/informer.ts";
 import type { ObjectKey } from "../objects/key.ts";
 import type { Kind, KubernetesObject } from "../objects/meta.ts";
-import { ApiError, isNotFound } from "../transport/api-error.ts";
+import { ApiError } from "../transport/api-error.ts";
 import type { Transport } from "../transport/transport.ts";
 import { FieldSelector, fieldOf } from "../values/selectors.ts";
 
@@ -25,25 +25,23 @@ export class CachedClient extends Client {
   }
 
   override async get<T extends KubernetesObject>(kind: Kind<T>, key: ObjectKey, options: GetOptions = {}): Promise<T> {
-    const object = await this.find(kind, key, options);
+    const read = await this.#cached(kind, key, options);
+    if (!read) return super.get(kind, key, options);
+    const object = read();
     if (object) return object;
     const { group, plural } = kind;
     const message = `${plural}${group && `.${group}`} "${key.name}" not found`;
     throw new ApiError({ code: 404, reason: "NotFound", message, details: { name: key.name, group, kind: plural } });
   }
 
+  /** Without the error that `get` would make and throw away: most of what is asked for in vain is asked for here. */
   override async find<T extends KubernetesObject>(
     kind: Kind<T>,
     key: ObjectKey,
     options: GetOptions = {},
   ): Promise<T | undefined> {
-    const namespace = kind.namespaced ? key.namespace || this.transport.namespace : undefined;
-    const informer = options.resourceVersion === undefined ? await this.#informer(kind, namespace, options) : undefined;
-    if (informer) return informer.get({ namespace, name: key.name });
-    return super.get(kind, key, options).catch((error) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    });
+    const read = await this.#cached(kind, key, options);
+    return read ? read() : super.find(kind, key, options);
   }
 
   override async list<T extends KubernetesObject>(kind: Kind<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
@@ -55,6 +53,18 @@ export class CachedClient extends Client {
     if (!informer) return super.list(kind, options);
     const items = informer.list(options).filter((object) => fields.matches((field) => fieldOf(object, field)));
     return { items, resourceVersion: informer.resourceVersion };
+  }
+
+  /** How to read an object from the cache; `undefined` if it is the server that has to be asked. */
+  async #cached<T extends KubernetesObject>(
+    kind: Kind<T>,
+    { namespace, name }: ObjectKey,
+    options: GetOptions,
+  ): Promise<(() => T | undefined) | undefined> {
+    if (options.resourceVersion !== undefined) return undefined;
+    const place = { name, namespace: kind.namespaced ? namespace || this.transport.namespace : undefined };
+    const informer = await this.#informer(kind, place.namespace, options);
+    return informer && (() => informer.get(place));
   }
 
   /** The informer that knows the namespace, once it has synced. */

@@ -1,6 +1,7 @@
 /** A transport that writes only for as long as it may. Reads are always allowed: caches stay warm. */
 import { KubeError } from "../errors.ts";
 import type { Transport } from "../transport/transport.ts";
+import { transportWith } from "../transport/transport-with.ts";
 
 /**
  * @param mayWrite - Asked before each write: not what was true when a reconciler began counts, but what is true now.
@@ -11,8 +12,7 @@ export function fencedTransport(transport: Transport, mayWrite: () => boolean, r
     if (!mayWrite()) throw new KubeError("KUBE_LEADERSHIP_LOST", "this process does not lead, and must not write");
   };
   const both = (signal: AbortSignal | undefined) => (signal ? AbortSignal.any([signal, revoked]) : revoked);
-  return {
-    namespace: transport.namespace,
+  return transportWith(transport, {
     async request(request) {
       if (request.verb === "get" || request.verb === "list") return transport.request(request);
       check();
@@ -22,8 +22,5 @@ export function fencedTransport(transport: Transport, mayWrite: () => boolean, r
       check(); // a command can change anything
       return transport.exec({ ...request, signal: both(request.signal) });
     },
-    watch: (request, onEvent) => transport.watch(request, onEvent),
-    bytes: (request) => transport.bytes(request),
-    close: () => transport.close(),
-  };
+  });
 }

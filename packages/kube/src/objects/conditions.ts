@@ -2,8 +2,6 @@
 import type { Clock } from "../time/clock.ts";
 import { kubernetesTime } from "./times.ts";
 
-export { kubernetesTime };
-
 /** One thing that is true of an object, or not, since when, and why. */
 export interface Condition {
   type: string;

@@ -5,9 +5,10 @@
  * written only by itself, and a write that changes nothing is none. Neither definitions nor namespaces need to exist, and
  * nothing is validated beyond `metadata`. Objects handed out are frozen.
  */
-import { kubernetesTime } from "../objects/conditions.ts";
-import type { ObjectKey } from "../objects/key.ts";
+import { deepFreeze } from "../informer/admission.ts";
+import { keyOf, keyText, type ObjectKey } from "../objects/key.ts";
 import type { KubernetesObject } from "../objects/meta.ts";
+import { kubernetesTime } from "../objects/times.ts";
 import { type Clock, WallClock } from "../time/clock.ts";
 import { type Random, SystemRandom } from "../time/random.ts";
 import { uuid, withName } from "./generated.ts";
@@ -17,7 +18,6 @@ import {
   checkCreate,
   checkDelete,
   checkUpdate,
-  deepFreeze,
   markedObject,
   mergePatch,
   newObject,
@@ -201,13 +201,4 @@ export class ModelApi {
     this.#collections.set(place, collection);
     return collection;
   }
-}
-
-/** Sorts as etcd sorts: by namespace, then by name. */
-function keyText({ namespace, name }: ObjectKey): string {
-  return namespace ? `${namespace}/${name}` : name;
-}
-
-function keyOf({ metadata: { namespace, name = "" } }: KubernetesObject): ObjectKey {
-  return { namespace, name };
 }

@@ -135,15 +135,6 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return merged;
 }
 
-/** So that whoever is handed it cannot change what others see. */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
-    for (const inner of Object.values(value)) deepFreeze(inner);
-    Object.freeze(value);
-  }
-  return value;
-}
-
 /** The client's part of the one and the server's part of the other. Empty lists and maps are left out. */
 function mergeMeta(client: ObjectMeta, server: ObjectMeta): ObjectMeta {
   const theirs = Object.entries(client).filter(([field, value]) => !SERVER_FIELDS.has(field) && !isEmpty(value));
