@@ -14,6 +14,8 @@ export default defineConfig({
           name: "pure",
           include: ["{packages/*/src,bench,examples,tools}/**/*.test.ts"],
           exclude: [real, "**/node_modules/**"],
+          testTimeout: patience,
+          hookTimeout: patience,
           sequence: { groupOrder: 1 },
         },
       },

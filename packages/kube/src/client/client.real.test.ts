@@ -2,12 +2,13 @@
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Cluster, noRealNodes, startCluster } from "@berth/cluster";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Connection, loadConnection } from "../connect/connection.ts";
 import * as appsV1 from "../kinds/apps-v1.ts";
 import * as authenticationV1 from "../kinds/authentication-v1.ts";
 import type * as autoscalingV1 from "../kinds/autoscaling-v1.ts";
 import * as coreV1 from "../kinds/core-v1.ts";
+import { eventually } from "../testing/eventually.ts";
 import { isConflict, isForbidden, isInvalid, isNotFound } from "../transport/api-error.ts";
 import { HttpTransport } from "../transport/http-transport.ts";
 import { Client } from "./client.ts";
@@ -224,10 +225,7 @@ describe.skipIf(reason)(`containers${reason ? ` (skipped: ${reason})` : ""}`, ()
       metadata: pod,
       spec: { terminationGracePeriodSeconds: 0, containers: [container] },
     });
-    await vi.waitFor(async () => expect((await client.get(coreV1.Pod, pod)).status?.phase).toBe("Running"), {
-      timeout: 60_000,
-      interval: 100,
-    });
+    await eventually(async () => expect((await client.get(coreV1.Pod, pod)).status?.phase).toBe("Running"), 100);
   });
 
   it("have logs, which can be followed", async () => {

@@ -4,9 +4,10 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Connection, Identity } from "../connect/connection.ts";
 import { type KubernetesObject, kindOf } from "../objects/meta.ts";
+import { eventually } from "../testing/eventually.ts";
 import { FaultServer } from "../testing/fault-server.ts";
 import { VirtualClock, WallClock } from "../time/clock.ts";
 import { SeededRandom } from "../time/random.ts";
@@ -118,9 +119,9 @@ describe("requests", () => {
     server.fault({ count: 100 }, { type: "silence" });
     const giveUp = () => {
       const controller = new AbortController();
-      void vi
-        .waitFor(() => expect(server.requests.length).toBeGreaterThan(0))
-        .then(() => controller.abort(new Error("enough")));
+      void eventually(() => expect(server.requests.length).toBeGreaterThan(0)).then(() =>
+        controller.abort(new Error("enough")),
+      );
       return controller.signal;
     };
     await expect(client.get(Thing, key, { signal: giveUp() })).rejects.toThrow("enough");
@@ -218,7 +219,7 @@ describe("a watch", () => {
       if (seen.length === 2) break;
     }
     expect(seen).toEqual(["ADDED a", "ADDED b"]);
-    await vi.waitFor(() => expect(server.openWatches).toBe(0));
+    await eventually(() => expect(server.openWatches).toBe(0));
   });
 
   it("N13 ends when the server ends it, and breaks when it breaks", async () => {
@@ -367,10 +368,10 @@ describe("the end", () => {
     server.fault({ verb: "get" }, { type: "silence" });
     const waiting = expect(client.get(Thing, key)).rejects.toMatchObject({ code: "KUBE_SHUT_DOWN" });
     const watching = expect(all(client.watch(Thing))).rejects.toBeDefined();
-    await vi.waitFor(() => expect(server.requests).toHaveLength(2));
+    await eventually(() => expect(server.requests).toHaveLength(2));
     await client.transport.close();
     await Promise.all([waiting, watching]);
     await expect(client.get(Thing, key)).rejects.toMatchObject({ code: "KUBE_SHUT_DOWN" });
-    await vi.waitFor(() => expect(server.openConnections).toBe(0));
+    await eventually(() => expect(server.openConnections).toBe(0));
   });
 });

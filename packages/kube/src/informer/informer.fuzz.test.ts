@@ -3,12 +3,13 @@
  * was seen, and no reconciler ran twice at once for one object. A failure names its seed; `FUZZ_SEED=… FUZZ_ROUNDS=1`
  * repeats it.
  */
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { Client } from "../client/client.ts";
 import { Controller } from "../controller/controller.ts";
 import { silent } from "../log/logger.ts";
 import { keyOf, keyText } from "../objects/key.ts";
 import { type KubernetesObject, kindOf } from "../objects/meta.ts";
+import { eventually } from "../testing/eventually.ts";
 import { FaultServer } from "../testing/fault-server.ts";
 import { sleep, WallClock } from "../time/clock.ts";
 import { integer, pick, SeededRandom } from "../time/random.ts";
@@ -102,24 +103,21 @@ describe("after any writes and faults", () => {
           .list(Thing)
           .items.map((t) => [textOf(t), t.metadata.resourceVersion])
           .sort();
-      await vi.waitFor(
-        () => {
-          for (const [index, informer] of informers.entries()) {
-            expect(
-              informer
-                .list()
-                .map((t) => [textOf(t), t.metadata.resourceVersion])
-                .sort(),
-            ).toEqual(truth());
-            expect([...(mirrors[index] as Map<string, string>)].sort()).toEqual(truth());
-          }
-          // The last state of each object has been reconciled, the end of those that are gone included.
-          const present = new Map(truth() as [string, string][]);
-          for (const [key, version] of reconciled) expect([key, version]).toEqual([key, present.get(key)]);
-          for (const key of present.keys()) expect(reconciled.has(key), key).toBe(true);
-        },
-        { timeout: 60_000, interval: 20 },
-      );
+      await eventually(() => {
+        for (const [index, informer] of informers.entries()) {
+          expect(
+            informer
+              .list()
+              .map((t) => [textOf(t), t.metadata.resourceVersion])
+              .sort(),
+          ).toEqual(truth());
+          expect([...(mirrors[index] as Map<string, string>)].sort()).toEqual(truth());
+        }
+        // The last state of each object has been reconciled, the end of those that are gone included.
+        const present = new Map(truth() as [string, string][]);
+        for (const [key, version] of reconciled) expect([key, version]).toEqual([key, present.get(key)]);
+        for (const key of present.keys()) expect(reconciled.has(key), key).toBe(true);
+      }, 20);
       expect(wrong).toEqual([]);
     },
   );

@@ -1,9 +1,10 @@
 /** Informers on the real API server, which is killed now and then. */
 import { type Cluster, startCluster } from "@berth/cluster";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Client } from "../client/client.ts";
 import { loadConnection } from "../connect/connection.ts";
 import { ConfigMap, Namespace } from "../kinds/core-v1.ts";
+import { eventually } from "../testing/eventually.ts";
 import { integer, SeededRandom } from "../time/random.ts";
 import { HttpTransport } from "../transport/http-transport.ts";
 import { Informer } from "./informer.ts";
@@ -36,13 +37,17 @@ describe("an informer on the real API server", () => {
     expect(informer.list()[0]).toMatchObject({ apiVersion: "v1", kind: "ConfigMap" });
     expect(informer.list()[0]?.metadata.managedFields).toBeUndefined();
     await client.create(ConfigMap, { metadata: { namespace, name: "late" } });
-    await vi.waitFor(() => expect(informer.get({ namespace, name: "late" })).toBeDefined());
+    await eventually(() => expect(informer.get({ namespace, name: "late" })).toBeDefined());
     await informer.stop();
-    // By the API server's own book: how the list was asked for.
-    const asked = (await cluster.readAudit())
-      .map(({ requestURI }) => requestURI ?? "")
-      .filter((uri) => uri.includes(`/namespaces/${namespace}/configmaps?`) && uri.includes("allowWatchBookmarks"));
-    expect(asked.length).toBeGreaterThan(0);
+    // By the API server's own book, which it may write a little later: how the list was asked for.
+    const asked = await eventually(async () => {
+      const uris = (await cluster.readAudit()).map(({ requestURI }) => requestURI ?? "");
+      const watches = uris.filter(
+        (uri) => uri.includes(`/namespaces/${namespace}/configmaps?`) && uri.includes("allowWatchBookmarks"),
+      );
+      expect(watches.length).toBeGreaterThan(0);
+      return watches;
+    });
     expect(asked.some((uri) => uri.includes("sendInitialEvents=true"))).toBe(streamLists);
   });
 
@@ -78,14 +83,11 @@ describe("an informer on the real API server", () => {
       await writing;
       await cluster.restart("kube-apiserver");
     }
-    await vi.waitFor(
-      async () => {
-        const truth = versions((await client.list(ConfigMap, { namespace })).items);
-        for (const informer of informers) expect(versions(informer.list())).toEqual(truth);
-        expect(Array.from(mirror, ([name, version]) => `${name}@${version}`).sort()).toEqual(truth);
-      },
-      { timeout: 60_000, interval: 200 },
-    );
+    await eventually(async () => {
+      const truth = versions((await client.list(ConfigMap, { namespace })).items);
+      for (const informer of informers) expect(versions(informer.list())).toEqual(truth);
+      expect(Array.from(mirror, ([name, version]) => `${name}@${version}`).sort()).toEqual(truth);
+    }, 200);
     await Promise.all(informers.map((informer) => informer.stop()));
   });
 });

@@ -1,7 +1,8 @@
 /** Informers against a server that misbehaves on command. */
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Client } from "../client/client.ts";
 import { type KubernetesObject, kindOf } from "../objects/meta.ts";
+import { eventually } from "../testing/eventually.ts";
 import { FaultServer } from "../testing/fault-server.ts";
 import type { Fault } from "../testing/faults.ts";
 import { SeededRandom } from "../time/random.ts";
@@ -49,14 +50,11 @@ const listed = () => server.model.list(Thing).items;
 
 /** The cache is what the server has. */
 const same = (from: Informer<Thing>) =>
-  vi.waitFor(
-    () => {
-      const versions = (objects: readonly KubernetesObject[]) =>
-        objects.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort();
-      expect(versions(from.list())).toEqual(versions(listed()));
-    },
-    { timeout: 10_000, interval: 5 },
-  );
+  eventually(() => {
+    const versions = (objects: readonly KubernetesObject[]) =>
+      objects.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort();
+    expect(versions(from.list())).toEqual(versions(listed()));
+  }, 5);
 
 describe("an informer", () => {
   it("I7 gets everything as a stream, and follows", async () => {
@@ -185,14 +183,14 @@ describe("an informer", () => {
     server.model.create(Thing, thing("b", 1));
     server.model.patch(Thing, { namespace: "n", name: "b" }, { spec: { value: 2 } });
     server.model.delete(Thing, { namespace: "n", name: "a" });
-    await vi.waitFor(() => expect(told).toEqual(["add a true", "add b false", "update b 1→2", "delete a"]));
+    await eventually(() => expect(told).toEqual(["add a true", "add b false", "update b 1→2", "delete a"]));
     expect(errors).toEqual(["a handler failed at the add of n/a", "a handler failed at the add of n/b"]);
     remove();
     const late: string[] = [];
     started.addEventHandler({ onAdd: ({ metadata }, initial) => void late.push(`${metadata.name} ${initial}`) });
     expect(late).toEqual(["b true"]);
     server.model.create(Thing, thing("c"));
-    await vi.waitFor(() => expect(late).toEqual(["b true", "c false"]));
+    await eventually(() => expect(late).toEqual(["b true", "c false"]));
     expect(told).toHaveLength(4);
   });
 
@@ -226,7 +224,7 @@ describe("an informer", () => {
     started.addEventHandler({ onUpdate: (_, { spec }) => void told.push(spec?.value) });
     server.model.patch(Thing, { namespace: "n", name: "a" }, { spec: { value: 2 } });
     server.model.patch(Thing, { namespace: "n", name: "bad" }, { spec: { value: 2 } });
-    await vi.waitFor(() => expect(told).toEqual([20, 2]));
+    await eventually(() => expect(told).toEqual([20, 2]));
     expect(started.get({ namespace: "n", name: "a" })?.metadata).toMatchObject({ name: "a", labels: { kept: "yes" } });
   });
 
@@ -261,7 +259,7 @@ describe("an informer", () => {
     started.wrote(server.model.patch(Thing, { namespace: "n", name: "a" }, { metadata: { labels: { app: "db" } } }));
     expect(names(started)).toEqual(["e"]);
     server.model.patch(Thing, { namespace: "n", name: "a" }, { metadata: { labels: { app: "web" } } });
-    await vi.waitFor(() => expect(names(started)).toEqual(["a", "e"]));
+    await eventually(() => expect(names(started)).toEqual(["a", "e"]));
   });
 
   it("I14 tells of everything again when that is wanted", async () => {
@@ -269,17 +267,17 @@ describe("an informer", () => {
     const started = start({ resyncMs: 20 });
     const resyncs: boolean[] = [];
     started.addEventHandler({ onUpdate: (old, object, resync) => void resyncs.push(resync && old === object) });
-    await vi.waitFor(() => expect(resyncs.slice(0, 2)).toEqual([true, true]));
+    await eventually(() => expect(resyncs.slice(0, 2)).toEqual([true, true]));
   });
 
   it("I3 ends when it is stopped, whatever it is doing, and leaves nothing open", async () => {
     server.fault({ verb: "watch", count: 100 }, { type: "silence" });
     const started = start();
     const waiting = expect(started.waitForSync()).rejects.toMatchObject({ code: "KUBE_SHUT_DOWN" });
-    await vi.waitFor(() => expect(server.requests).toHaveLength(1));
+    await eventually(() => expect(server.requests).toHaveLength(1));
     await started.stop();
     await waiting;
-    await vi.waitFor(() => expect(server.openConnections).toBe(0));
+    await eventually(() => expect(server.openConnections).toBe(0));
   });
 
   it("I3 lets whoever waits for it give up", async () => {

@@ -2,12 +2,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { type Cluster, startCluster } from "@berth/cluster";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Client } from "../client/client.ts";
 import { loadConnection } from "../connect/connection.ts";
 import { Lease } from "../kinds/coordination-v1.ts";
 import { Pod } from "../kinds/core-v1.ts";
 import { type KubernetesObject, kindOf } from "../objects/meta.ts";
+import { eventually } from "../testing/eventually.ts";
 import { HttpTransport } from "../transport/http-transport.ts";
 
 const Website = kindOf<KubernetesObject & { spec: object; status?: { pods?: number } }>(
@@ -41,40 +42,31 @@ async function startReplica(): Promise<string> {
   replica.stderr.setEncoding("utf8").on("data", (text) => {
     log += text;
   });
-  const identity = await vi.waitFor(
-    () => {
-      const found = log.match(/"waiting to lead".*"identity":"([^"]+)"/)?.[1];
-      if (!found) throw new Error(`it is not waiting to lead yet: ${log}`);
-      return found;
-    },
-    { timeout: 30_000 },
-  );
+  const identity = await eventually(() => {
+    const found = log.match(/"waiting to lead".*"identity":"([^"]+)"/)?.[1];
+    if (!found) throw new Error(`it is not waiting to lead yet: ${log}`);
+    return found;
+  });
   replicas.set(identity, replica);
   return identity;
 }
 
 const leader = async () => (await client.find(Lease, { name: "website-operator" }))?.spec?.holderIdentity || undefined;
 const newLeader = (old: string | undefined) =>
-  vi.waitFor(
-    async () => {
-      const now = await leader();
-      if (!now || now === old) throw new Error("nobody leads");
-      return now;
-    },
-    { timeout: 40_000, interval: 200 },
-  );
+  eventually(async () => {
+    const now = await leader();
+    if (!now || now === old) throw new Error("nobody leads");
+    return now;
+  }, 200);
 
 const create = (name: string, number = 2) =>
   client.create(Website, { metadata: { name }, spec: { image: "example.org/web:1", replicas: number } });
 const complete = (count: number) =>
-  vi.waitFor(
-    async () => {
-      const { items } = await client.list(Website);
-      expect(items).toHaveLength(count);
-      for (const { status } of items) expect(status?.pods).toBe(2);
-    },
-    { timeout: 40_000, interval: 200 },
-  );
+  eventually(async () => {
+    const { items } = await client.list(Website);
+    expect(items).toHaveLength(count);
+    for (const { status } of items) expect(status?.pods).toBe(2);
+  }, 200);
 
 describe("two replicas of an operator", () => {
   it("L1, L2, M2 do each piece of work once, whoever is killed", async () => {

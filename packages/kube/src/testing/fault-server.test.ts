@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { VirtualClock } from "../time/clock.ts";
 import { SeededRandom } from "../time/random.ts";
+import { eventually } from "./eventually.ts";
 import { FaultServer } from "./fault-server.ts";
-import { RawClient, soon, THINGS } from "./raw-client.ts";
+import { RawClient, THINGS } from "./raw-client.ts";
 import { namesOf, Thing, thing, Zone } from "./things.ts";
 
 let clock: VirtualClock;
@@ -110,7 +111,7 @@ describe("an honest server", () => {
     const asked = { method: "GET", path: THINGS, query: { limit: "1", labelSelector: "a=b" }, verb: "list" };
     expect(server.requests[0]).toMatchObject({ ...asked, headers: { "user-agent": "tester" } });
     expect(server.connections).toBe(2);
-    await soon(() => expect(server.openConnections).toBe(0));
+    await eventually(() => expect(server.openConnections).toBe(0));
   });
 });
 
@@ -192,6 +193,6 @@ describe("an honest watch", () => {
     const closed = await client.watch("&allowWatchBookmarks=1&timeoutSeconds=60");
     expect(clock.pending).toBe(2);
     closed.close();
-    await soon(() => expect([server.openWatches, clock.pending]).toEqual([0, 0]));
+    await eventually(() => expect([server.openWatches, clock.pending]).toEqual([0, 0]));
   });
 });

@@ -3,8 +3,9 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { VirtualClock } from "../time/clock.ts";
 import { SeededRandom } from "../time/random.ts";
+import { eventually } from "./eventually.ts";
 import { FaultServer } from "./fault-server.ts";
-import { RawClient, soon, THINGS } from "./raw-client.ts";
+import { RawClient, THINGS } from "./raw-client.ts";
 import { namesOf, Thing, thing } from "./things.ts";
 
 let clock: VirtualClock;
@@ -50,7 +51,7 @@ describe("faults of any request", () => {
     const unanswered = client.call("POST", THINGS, { body: thing("a"), signal: abort.signal });
     const settled = vi.fn();
     unanswered.then(settled, settled);
-    await soon(() => expect(server.requests).toHaveLength(1));
+    await eventually(() => expect(server.requests).toHaveLength(1));
     expect(namesOf((await client.list()).body)).toEqual([]);
     expect(settled).not.toHaveBeenCalled();
     abort.abort();
@@ -93,7 +94,7 @@ describe("faults of watches", () => {
     await expect(client.watch()).rejects.toMatchObject({ code: "ECONNRESET" });
     const abort = new AbortController();
     const unanswered = client.open("GET", `${THINGS}?watch=1`, { signal: abort.signal });
-    await soon(() => expect(server.faultsLeft).toBe(0));
+    await eventually(() => expect(server.faultsLeft).toBe(0));
     abort.abort();
     await expect(unanswered).rejects.toThrow("aborted");
   });

@@ -2,7 +2,8 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
+import { eventually } from "./eventually.ts";
 import { thing } from "./things.ts";
 
 export const THINGS = "/apis/test.io/v1/namespaces/default/things";
@@ -11,11 +12,6 @@ export interface CallOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-}
-
-/** Waits until an expectation holds. */
-export function soon(expectation: () => void): Promise<void> {
-  return vi.waitFor(expectation, { interval: 2 });
 }
 
 export class RawClient {
@@ -77,7 +73,7 @@ export class RawWatch {
 
   /** Waits until it has seen exactly this. */
   sees(...events: string[]): Promise<void> {
-    return soon(() => expect(this.seen()).toEqual(events));
+    return eventually(() => expect(this.seen()).toEqual(events));
   }
 
   /** What has come of a line that is not complete. */

@@ -2,9 +2,10 @@
 import { subscribe } from "node:diagnostics_channel";
 import { getEventListeners } from "node:events";
 import { Pool } from "undici";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Exec } from "../client/exec.ts";
 import { KubeError } from "../errors.ts";
+import { eventually } from "../testing/eventually.ts";
 import { VirtualClock } from "../time/clock.ts";
 import { ApiError, isForbidden, isUnauthorized } from "./api-error.ts";
 import { type ExecAccess, type ExecEndpoint, execOverWebSocket } from "./exec-websocket.ts";
@@ -215,7 +216,7 @@ describe("a command in a container", () => {
     peer.send(success);
     expect(await exec.exitCode).toBe(0);
     await sayGoodbye(peer);
-    await vi.waitFor(() => expect(clock.pending).toBe(0));
+    await eventually(() => expect(clock.pending).toBe(0));
   });
 
   it("N17 takes input as fast as the connection does, in pieces", async () => {
