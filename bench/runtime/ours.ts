@@ -9,7 +9,7 @@ import { rolldown } from "rolldown";
 import type { FilledInformer, FillOptions } from "./client-go-informer.ts";
 import { type BuildOptions, benchCache } from "./peer-build.ts";
 
-type Program = "operator" | "informer";
+type Program = "operator" | "informer" | "stream";
 
 export const production = { NODE_ENV: "production" };
 
@@ -20,7 +20,7 @@ export const oursFile = (program: Program) => join(benchCache(), "ours", `${prog
 
 /** Takes less than a second, so it is done every time. */
 export async function buildOurs({ signal }: BuildOptions): Promise<void> {
-  for (const program of ["operator", "informer"] as const) {
+  for (const program of ["operator", "informer", "stream"] as const) {
     signal.throwIfAborted();
     const input = join(import.meta.dirname, "ours", `${program}.ts`);
     await using bundle = await rolldown({ input, platform: "node", logLevel: "warn" });
@@ -28,9 +28,12 @@ export async function buildOurs({ signal }: BuildOptions): Promise<void> {
   }
 }
 
-/** Fills our informer once, in a process of its own. */
-export async function fillOurs({ kubeconfig, signal }: FillOptions): Promise<FilledInformer> {
+/** Fills our informer once, or only reads what it would read, in a process of its own. */
+export async function fillOurs(
+  program: "informer" | "stream",
+  { kubeconfig, signal }: FillOptions,
+): Promise<FilledInformer> {
   const env = { ...process.env, ...production, KUBECONFIG: kubeconfig };
-  const { stdout } = await promisify(execFile)(process.execPath, [oursFile("informer")], { env, signal });
+  const { stdout } = await promisify(execFile)(process.execPath, [oursFile(program)], { env, signal });
   return JSON.parse(stdout) as FilledInformer;
 }

@@ -1,0 +1,111 @@
+/** The API server as a `Transport` of `@berth/kube`: objects in, frozen objects out, nothing copied, nothing parsed. */
+import {
+  ApiError,
+  type ApiRequest,
+  type ExecConnection,
+  type ExecRequest,
+  KubeError,
+  type OnEvent,
+  type Transport,
+  type WatchEvent,
+  type WatchRequest,
+} from "@berth/kube";
+import type { ApiServer, Caller } from "./api-server.ts";
+
+export interface SimTransportOptions {
+  /** The namespace that is meant where none is given. Default: "default". */
+  readonly namespace?: string;
+  /** As whom. Default: an administrator. */
+  readonly caller?: Caller;
+  /** What a pod's container says. */
+  readonly logs?: (request: ApiRequest) => AsyncIterable<Uint8Array>;
+}
+
+const ADMIN: Caller = { user: { username: "admin", groups: ["system:masters", "system:authenticated"] } };
+
+export class SimTransport implements Transport {
+  readonly namespace: string;
+  readonly #server: ApiServer;
+  readonly #caller: Caller;
+  readonly #logs: SimTransportOptions["logs"];
+  readonly #closed = new AbortController();
+
+  constructor(server: ApiServer, { namespace = "default", caller = ADMIN, logs }: SimTransportOptions = {}) {
+    this.namespace = namespace;
+    this.#server = server;
+    this.#caller = caller;
+    this.#logs = logs;
+  }
+
+  async request(request: ApiRequest): Promise<unknown> {
+    this.#closed.signal.throwIfAborted();
+    request.signal?.throwIfAborted();
+    await undefined; // no answer comes in the moment of the question
+    return this.#server.request(request, this.#caller);
+  }
+
+  watch(request: WatchRequest, onEvent: OnEvent): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const { signal } = request;
+      this.#closed.signal.throwIfAborted();
+      signal?.throwIfAborted();
+      const waiting: WatchEvent[] = [];
+      let [busy, over] = [false, false];
+      /** Hands over what has come, no faster than it is taken, and never in the moment of the change. */
+      const handOver = async () => {
+        try {
+          await undefined;
+          for (let next = waiting.shift(); next && !over; next = waiting.shift()) {
+            const pause = onEvent(next);
+            if (pause) await pause;
+          }
+        } catch (error) {
+          finish(() => reject(error));
+        }
+        busy = false;
+        if (ended && waiting.length === 0) finish(resolve);
+      };
+      const finish = (settle: () => void) => {
+        if (over) return;
+        over = true;
+        stop();
+        signal?.removeEventListener("abort", onAbort);
+        this.#closed.signal.removeEventListener("abort", onClosed);
+        settle();
+      };
+      const onAbort = () => finish(() => reject(signal?.reason));
+      const onClosed = () => finish(() => reject(this.#closed.signal.reason));
+      const wake = () => {
+        if (busy || over) return;
+        busy = true;
+        void handOver();
+      };
+      let ended = false;
+      const stop = this.#server.watch(request, {
+        send: (event) => {
+          waiting.push(event);
+          wake();
+        },
+        end: () => {
+          ended = true;
+          wake();
+        },
+      });
+      signal?.addEventListener("abort", onAbort, { once: true });
+      this.#closed.signal.addEventListener("abort", onClosed, { once: true });
+    });
+  }
+
+  async *bytes(request: ApiRequest): AsyncIterable<Uint8Array> {
+    if (!this.#logs) throw new ApiError({ code: 501, message: "this server has no containers" });
+    yield* this.#logs(request);
+  }
+
+  async exec(_request: ExecRequest): Promise<ExecConnection> {
+    throw new ApiError({ code: 501, reason: "NotImplemented", message: "nothing runs in simulated containers" });
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort(new KubeError("KUBE_SHUT_DOWN", "the transport was closed"));
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * How an object comes to be, and how it changes: what a client sends goes in, what is to be stored comes out, or a refusal.
+ * The order of the steps is that of the real API server. Nothing is stored here.
+ */
+import { decode } from "../schema/decode.ts";
+import { defaulted } from "../schema/defaults.ts";
+import { validateBySchema } from "../schema/validate.ts";
+import { FieldErrors } from "./field-errors.ts";
+import { type AnyObject, isObject, shared } from "./json.ts";
+import {
+  beginMetadata,
+  hasGeneration,
+  keepMetadata,
+  validateMetadata,
+  validateMetadataUpdate,
+  wantsChange,
+} from "./metadata.ts";
+import { badRequest, conflict, modified } from "./refusal.ts";
+import type { Resource, WriteContext } from "./resource.ts";
+
+/** What becomes of fields that the kind does not have: refused, dropped with a warning, or dropped. */
+export type FieldValidation = "Strict" | "Warn" | "Ignore";
+
+/** Which part of an object a write is about. */
+export type Part = "main" | "status";
+
+/** Changes or refuses what is about to be created; in the order of the list. */
+export type Admission = (object: AnyObject, resource: Resource, context: WriteContext) => void;
+
+/** A client's object as the server understands it: known fields only, nothing shared with the client, defaults filled in. */
+export function understood(
+  given: unknown,
+  resource: Resource,
+  fieldValidation: FieldValidation,
+  context: WriteContext,
+): AnyObject {
+  const { apiVersion, kind } = resource;
+  if (!isObject(given)) throw badRequest(`the body of the request must be a ${kind}`);
+  if (given.apiVersion !== undefined && given.apiVersion !== apiVersion) {
+    const versions = `in the data (${given.apiVersion}) does not match the expected API version (${apiVersion})`;
+    throw badRequest(`the API version ${versions}`);
+  }
+  if (given.kind !== undefined && given.kind !== kind) {
+    throw badRequest(
+      `${given.kind} in version "${resource.version}" cannot be handled as a ${kind}: the kind does not match`,
+    );
+  }
+  const unknown: string[] = [];
+  const object = decode(given, resource, unknown);
+  if (unknown.length > 0 && fieldValidation !== "Ignore") {
+    const problems = unknown.map((field) => `unknown field "${field}"`);
+    if (fieldValidation === "Warn") for (const problem of problems) context.warn(problem);
+    else throw badRequest(strictRefusal(problems, resource));
+  }
+  object.apiVersion = apiVersion;
+  object.kind = kind;
+  defaulted(object, resource);
+  return object;
+}
+
+function strictRefusal(problems: readonly string[], { custom, kind, version }: Resource): string {
+  const error = `strict decoding error: ${problems.join(", ")}`;
+  return custom ? error : `${kind} in version "${version}" cannot be handled as a ${kind}: ${error}`;
+}
+
+/** What is to be stored for a client's wish that there be an object. */
+export function newObject(
+  object: AnyObject,
+  resource: Resource,
+  context: WriteContext,
+  admissions: readonly Admission[],
+): AnyObject {
+  const { rules, hasStatus } = resource;
+  if (object.metadata.resourceVersion) throw badRequest("resourceVersion should not be set on objects to be created");
+  beginMetadata(object, resource, context.time, context.random);
+  for (const admit of admissions) admit(object, resource, context);
+  if (hasStatus) delete object.status;
+  rules.prepareForCreate?.(object, context);
+  const errors = new FieldErrors();
+  validateMetadata(object, resource, errors);
+  if (resource.custom) validateBySchema(object, undefined, resource, errors);
+  rules.validate?.(object, errors, context);
+  errors.throwIfAny(resource, object.metadata.name ?? "");
+  return object;
+}
+
+/** What is to be stored for a client's wish that an object be different; `before` itself if it is not. */
+export function changedObject(
+  object: AnyObject,
+  before: AnyObject,
+  resource: Resource,
+  part: Part,
+  context: WriteContext,
+): AnyObject {
+  const { rules, hasStatus } = resource;
+  const name = before.metadata.name as string;
+  checkMeant(object, before, resource);
+  keepMetadata(object, before);
+  const errors = new FieldErrors();
+  let next = object;
+  if (part === "status") {
+    // Everything else is what it was; of metadata a status write may change labels, annotations and the like.
+    next = { ...before, metadata: object.metadata };
+    if (object.status === undefined) delete next.status;
+    else next.status = object.status;
+    rules.prepareForStatusUpdate?.(next, before, context);
+    validateMetadataUpdate(next, before, errors);
+    if (resource.custom) validateBySchema(next, before, resource, errors);
+    rules.validateStatusUpdate?.(next, before, errors, context);
+  } else {
+    if (hasStatus) {
+      if (before.status === undefined) delete next.status;
+      else next.status = before.status;
+    }
+    rules.prepareForUpdate?.(next, before, context);
+    validateMetadataUpdate(next, before, errors);
+    if (resource.custom) validateBySchema(next, before, resource, errors);
+    rules.validateUpdate?.(next, before, errors, context);
+  }
+  errors.throwIfAny(resource, name);
+  next.metadata.resourceVersion = before.metadata.resourceVersion as string;
+  const result = shared(before, next);
+  if (result === before) return before;
+  if (part === "main" && hasGeneration(resource) && wantsChange(result, before, hasStatus)) {
+    result.metadata = { ...result.metadata, generation: (before.metadata.generation ?? 0) + 1 };
+  } else if (Object.isFrozen(result.metadata)) {
+    result.metadata = { ...result.metadata };
+  }
+  return result;
+}
+
+/** Refuses a write that is meant for another object, or for another version of this one. */
+function checkMeant({ metadata }: AnyObject, before: AnyObject, resource: Resource): void {
+  const { name = "", namespace, uid, resourceVersion } = before.metadata;
+  if (metadata.name !== name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+  }
+  if (metadata.namespace !== undefined && metadata.namespace !== namespace) {
+    throw badRequest(
+      `the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${namespace ?? ""})`,
+    );
+  }
+  if (namespace !== undefined) metadata.namespace = namespace;
+  if (metadata.uid && metadata.uid !== uid) {
+    throw conflict(
+      resource,
+      name,
+      `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`,
+    );
+  }
+  if (metadata.resourceVersion && metadata.resourceVersion !== resourceVersion) throw modified(resource, name);
+}
