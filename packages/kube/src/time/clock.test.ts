@@ -81,6 +81,67 @@ describe("VirtualClock", () => {
   });
 });
 
+describe("a VirtualClock that is held", () => {
+  it("C8 stands still until the last hold is released, whoever lets it go on", async () => {
+    const clock = new VirtualClock({ start: 0 });
+    const rung: number[] = [];
+    clock.setTimer(10, () => rung.push(clock.now()));
+    const releases = [clock.hold(), clock.hold()];
+    const advanced = clock.advance(20);
+    await clock.settle();
+    releases[0]?.();
+    releases[0]?.(); // a second time is one time
+    await clock.settle();
+    expect([rung, clock.now()]).toEqual([[], 0]);
+    releases[1]?.();
+    await advanced;
+    expect([rung, clock.now()]).toEqual([[10], 20]);
+  });
+
+  it("C8 can be held in the middle, by what a timer wakes up", async () => {
+    const clock = new VirtualClock({ start: 0 });
+    const log: string[] = [];
+    clock.setTimer(10, () => {
+      const release = clock.hold();
+      // Somebody thinks, for a while of the world's time; here no time passes.
+      void sleep(new WallClock(), 5).then(() => {
+        log.push(`thought@${clock.now()}`);
+        release();
+      });
+    });
+    clock.setTimer(11, () => log.push(`next@${clock.now()}`));
+    await clock.advance(100);
+    expect(log).toEqual(["thought@10", "next@11"]);
+  });
+});
+
+describe("VirtualClock.run", () => {
+  it("C9 goes on until it is told that it is enough, and not a timer further", async () => {
+    const clock = new VirtualClock({ start: 0 });
+    let ticks = 0;
+    const tick = () => {
+      ticks++;
+      clock.setTimer(10, tick);
+    };
+    tick();
+    await clock.run(() => ticks === 5);
+    expect([ticks, clock.now()]).toEqual([5, 40]);
+  });
+
+  it("C9 waits for a timer when there is none, and ends with the signal", async () => {
+    const clock = new VirtualClock({ start: 0 });
+    const abort = new AbortController();
+    const running = clock.run(undefined, abort.signal);
+    await clock.settle();
+    const rung = new Promise<void>((resolve) => void clock.setTimer(1000, resolve));
+    await rung;
+    clock.hold();
+    abort.abort();
+    await running;
+    expect(clock.now()).toBe(1000);
+  });
+});
+
 describe("sleep", () => {
   it("C5 ends with the signal's reason when it is aborted, and leaves no timer", async () => {
     const clock = new VirtualClock();

@@ -86,6 +86,9 @@ interface VirtualTimer {
 export class VirtualClock implements Clock {
   #now: number;
   #order = 0;
+  readonly #holds = new Set<() => void>();
+  /** Those who wait for the last hold to be released, or for a timer to be set. */
+  readonly #waiting: (() => void)[] = [];
   readonly #timers = new Heap<VirtualTimer>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
 
   /** @param start - Where it starts, in milliseconds since 1970. Default: 2020-01-01, so that dates look like dates. */
@@ -109,7 +112,21 @@ export class VirtualClock implements Clock {
   setTimer(milliseconds: number, callback: () => void): Timer {
     const at = this.#now + Math.max(0, milliseconds);
     const node = this.#timers.push({ at, order: this.#order++, callback });
+    for (const wake of this.#waiting.splice(0)) wake();
     return { cancel: () => this.#timers.remove(node) };
+  }
+
+  /**
+   * The clock stands still until the function that it returns is called: that is how somebody gets time to think who is not
+   * in this process, or who waits for something that is. Holds add up.
+   */
+  hold(): () => void {
+    const release = () => {
+      if (!this.#holds.delete(release) || this.#holds.size > 0) return;
+      for (const wake of this.#waiting.splice(0)) wake();
+    };
+    this.#holds.add(release);
+    return release;
   }
 
   /**
@@ -119,12 +136,32 @@ export class VirtualClock implements Clock {
   async advance(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds;
     await this.#runUntil(end);
-    this.#now = end;
+    this.#now = Math.max(this.#now, end);
   }
 
   /** Jumps from timer to timer until none is left, or `limit` milliseconds have passed. */
   async runUntilIdle({ limit = Number.POSITIVE_INFINITY }: { limit?: number } = {}): Promise<void> {
     await this.#runUntil(this.#now + limit);
+  }
+
+  /**
+   * Jumps from timer to timer until `done` says so, which is asked whenever nothing is left to do at a moment. If no timer
+   * is left it waits for one, and for holds to be released, unless the signal is aborted: then it ends.
+   */
+  async run(done: () => boolean = () => false, signal?: AbortSignal): Promise<void> {
+    const wake = () => {
+      for (const each of this.#waiting.splice(0)) each();
+    };
+    signal?.addEventListener("abort", wake);
+    try {
+      for (;;) {
+        await this.#settleUnheld(signal);
+        if (signal?.aborted || done()) return;
+        if (!this.#jump(Number.POSITIVE_INFINITY)) await this.#woken();
+      }
+    } finally {
+      signal?.removeEventListener("abort", wake);
+    }
   }
 
   /** Lets everything run that waits for promises and not for time. */
@@ -134,12 +171,30 @@ export class VirtualClock implements Clock {
   }
 
   async #runUntil(end: number): Promise<void> {
+    do await this.#settleUnheld();
+    while (this.#jump(end));
+  }
+
+  /** Goes to the next timer and runs it, unless that would be later than `end`. */
+  #jump(end: number): boolean {
+    const next = this.#timers.peek();
+    if (!next || next.at > end) return false;
+    this.#timers.pop();
+    this.#now = Math.max(this.#now, next.at);
+    next.callback();
+    return true;
+  }
+
+  /** Nothing is left to do at this moment, and nobody wants it to last. */
+  async #settleUnheld(signal?: AbortSignal): Promise<void> {
     await this.settle();
-    for (let next = this.#timers.peek(); next && next.at <= end; next = this.#timers.peek()) {
-      this.#timers.pop();
-      this.#now = next.at;
-      next.callback();
+    while (this.#holds.size > 0 && !signal?.aborted) {
+      await this.#woken();
       await this.settle();
     }
+  }
+
+  #woken(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }
