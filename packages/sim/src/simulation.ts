@@ -7,6 +7,7 @@ import type { Component, Surroundings } from "./controllers/component.ts";
 import { builtinResources } from "./kinds/builtin.ts";
 import { subresources } from "./kinds/subresources.ts";
 
+/** What a simulated cluster is to be like; everything has a default. */
 export interface SimOptions {
   /** Default: the world's time. */
   readonly clock?: Clock;
@@ -16,6 +17,7 @@ export interface SimOptions {
   readonly onFailure?: (error: unknown) => void;
 }
 
+/** A simulated cluster. */
 export class Sim {
   readonly clock: Clock;
   readonly server: ApiServer;
@@ -47,6 +49,7 @@ export class Sim {
   }
 }
 
+/** Starts a simulated cluster. */
 export async function startSim(options: SimOptions = {}): Promise<Sim> {
   return new Sim(options);
 }

@@ -29,6 +29,7 @@ import { type Selection, selectionOf } from "./selection.ts";
 import { type WatchOutput, watch } from "./watching.ts";
 import { type Admission, changedObject, type FieldValidation, newObject, type Part, understood } from "./write.ts";
 
+/** What a server is made of; everything has a default. */
 export interface ApiServerOptions {
   /** Default: the world's time. */
   readonly clock?: Clock;
@@ -69,6 +70,7 @@ export type SubresourceHandler = (call: SubresourceCall) => AnyObject;
 
 export const SYSTEM: Caller = { user: { username: "system:apiserver", groups: ["system:masters"] } };
 
+/** An API server in memory. */
 export class ApiServer {
   readonly clock: Clock;
   readonly resources = new Registry();

@@ -12,6 +12,7 @@ import {
 } from "@berth/kube";
 import type { ApiServer, Caller } from "./api-server.ts";
 
+/** As whom, and where. */
 export interface SimTransportOptions {
   /** The namespace that is meant where none is given. Default: "default". */
   readonly namespace?: string;
@@ -23,6 +24,7 @@ export interface SimTransportOptions {
 
 const ADMIN: Caller = { user: { username: "admin", groups: ["system:masters", "system:authenticated"] } };
 
+/** The API server as a transport in its own process. */
 export class SimTransport implements Transport {
   readonly namespace: string;
   readonly #server: ApiServer;
@@ -55,9 +57,13 @@ export class SimTransport implements Transport {
       const handOver = async () => {
         try {
           await undefined;
-          for (let next = waiting.shift(); next && !over; next = waiting.shift()) {
-            const pause = onEvent(next);
-            if (pause) await pause;
+          // What comes while these are handed over is the next batch.
+          for (let batch = waiting.splice(0); batch.length > 0; batch = waiting.splice(0)) {
+            for (const event of batch) {
+              if (over) return;
+              const pause = onEvent(event);
+              if (pause) await pause;
+            }
           }
         } catch (error) {
           finish(() => reject(error));

@@ -86,15 +86,17 @@ export class Store {
     this.#untold.push([change, name]);
     if (this.#telling) return; // whoever is telling goes on with it
     this.#telling = true;
-    for (let next = this.#untold.shift(); next; next = this.#untold.shift()) {
-      for (const listener of [...this.#everything, ...(this.#listeners.get(next[1]) ?? [])]) {
+    for (let index = 0; index < this.#untold.length; index++) {
+      const [told, from] = this.#untold[index] as [Change, string];
+      for (const listener of [...this.#everything, ...(this.#listeners.get(from) ?? [])]) {
         try {
-          listener(next[0], next[1]);
+          listener(told, from);
         } catch (error) {
           this.#onFailure(error);
         }
       }
     }
+    this.#untold.length = 0;
     this.#telling = false;
   }
 }
