@@ -17,6 +17,10 @@ const benchmarks: Record<string, { about: string; load: () => Promise<Benchmark>
     about: "custom resource to Pod, beside controller-runtime, Kopf, Java Operator SDK and Metacontroller",
     load: () => import("./runtime.ts"),
   },
+  sim: {
+    about: "executor life cycles, memory and start of the simulated cluster, beside a real control plane with KWOK",
+    load: () => import("./sim.ts"),
+  },
 };
 
 const usage = `Usage: npm run bench -- NAME [--quick] [--json]

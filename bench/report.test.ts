@@ -14,6 +14,14 @@ describe("row", () => {
     });
   });
 
+  it("can do without a peer", () => {
+    const { measure, unit, ours } = measurement;
+    const alone = row({ measure, unit, ours, target: { of: "ours", atMost: 5 } });
+    expect(alone).toMatchObject({ ours, peer: null, ratio: null, met: true });
+    expect(table({ name: "x", date: "d", machine: "m", rows: [alone] })).not.toContain("null");
+    expect(row({ measure, unit, ours, target: { of: "ratio", atMost: 5 } }).met).toBe(false);
+  });
+
   it.each([
     [{ of: "ratio", atMost: 1 } as const, "≤ 1×", true],
     [{ of: "ratio", atLeast: 1 } as const, "≥ 1×", false],

@@ -1,13 +1,13 @@
 /** What a comparison reports, for people and for programs. */
 import { arch, cpus, release, totalmem, type } from "node:os";
 
-/** One figure of ours beside the same figure of a peer, both measured in the same run. */
+/** One figure of ours beside the same figure of a peer, both measured in the same run; or a figure that only we have. */
 export interface Measurement {
   readonly measure: string;
   readonly unit: string;
   readonly ours: number;
-  readonly peer: number;
-  readonly peerName: string;
+  readonly peer?: number;
+  readonly peerName?: string;
   /** What we want to reach. Default: nothing in particular. */
   readonly target?: Target;
 }
@@ -33,10 +33,11 @@ export interface Row {
   readonly measure: string;
   readonly unit: string;
   readonly ours: number;
-  readonly peer: number;
-  readonly peerName: string;
+  /** These three are `null` if there is nobody to compare with. */
+  readonly peer: number | null;
+  readonly peerName: string | null;
   /** Ours divided by the peer's. */
-  readonly ratio: number;
+  readonly ratio: number | null;
   /** In words; `null` if there is none. */
   readonly target: string | null;
   readonly met: boolean | null;
@@ -49,15 +50,17 @@ export interface Report {
   readonly rows: readonly Row[];
 }
 
-export function row({ target, ...measurement }: Measurement): Row {
-  const ratio = measurement.ours / measurement.peer;
+export function row({ measure, unit, ours, peer, peerName, target }: Measurement): Row {
+  const ratio = peer === undefined ? null : ours / peer;
   return {
-    ...measurement,
-    ratio: rounded(ratio),
-    ours: rounded(measurement.ours),
-    peer: rounded(measurement.peer),
-    target: target ? inWords(target, measurement.unit) : null,
-    met: target ? isMet(target, measurement.ours, ratio) : null,
+    measure,
+    unit,
+    ours: rounded(ours),
+    peer: peer === undefined ? null : rounded(peer),
+    peerName: peerName ?? null,
+    ratio: ratio === null ? null : rounded(ratio),
+    target: target ? inWords(target, unit) : null,
+    met: target ? isMet(target, ours, ratio) : null,
   };
 }
 
@@ -73,8 +76,8 @@ export function table({ name, date, machine, rows }: Report): string {
     row.measure,
     row.unit,
     String(row.ours),
-    `${row.peer} (${row.peerName})`,
-    `${row.ratio}×`,
+    row.peer === null ? "" : `${row.peer} (${row.peerName})`,
+    row.ratio === null ? "" : `${row.ratio}×`,
     row.target ?? "",
     row.met === null ? "" : row.met ? "met" : "MISSED",
   ]);
@@ -96,10 +99,10 @@ export function table({ name, date, machine, rows }: Report): string {
 function isMet(
   { of, atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY }: Target,
   ours: number,
-  ratio: number,
+  ratio: number | null,
 ): boolean {
   const value = of === "ours" ? ours : ratio;
-  return value <= atMost && value >= atLeast;
+  return value !== null && value <= atMost && value >= atLeast;
 }
 
 function inWords({ of, atMost, atLeast }: Target, unit: string): string {

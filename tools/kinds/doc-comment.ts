@@ -9,11 +9,23 @@ const EACH_LINE = 120 - "   * ".length;
  * longer still. None if there is nothing to say.
  */
 export function docComment(description = ""): string[] {
-  const text = beginning(description).replaceAll("*/", "*\\/");
+  const lines = shortened(description).map((line) => line.replaceAll("*/", "*\\/"));
+  return lines.length < 2
+    ? lines.map((line) => `/** ${line} */`)
+    : ["/**", ...lines.map((line) => ` * ${line}`), " */"];
+}
+
+/** The text of that comment. */
+export function summary(description = ""): string {
+  return shortened(description).join(" ");
+}
+
+function shortened(description: string): string[] {
+  const text = beginning(description);
   if (text === "") return [];
-  if (text.length <= ONE_LINE) return [`/** ${text} */`];
+  if (text.length <= ONE_LINE) return [text];
   const end = text.lastIndexOf(" ", EACH_LINE);
-  return ["/**", ` * ${text.slice(0, end)}`, ` * ${cut(text.slice(end + 1), EACH_LINE)}`, " */"];
+  return [text.slice(0, end), cut(text.slice(end + 1), EACH_LINE)];
 }
 
 function beginning(description: string): string {

@@ -8,11 +8,19 @@ export interface Schema {
   readonly additionalProperties?: Schema;
   readonly items?: Schema;
   readonly enum?: readonly string[];
+  readonly format?: string;
+  readonly default?: unknown;
   readonly oneOf?: readonly Schema[];
   /** Always one reference: so a description and a default can stand beside it. */
   readonly allOf?: readonly Schema[];
   readonly $ref?: string;
   readonly "x-kubernetes-group-version-kind"?: readonly GroupVersionKind[];
+  readonly "x-kubernetes-list-type"?: "atomic" | "set" | "map";
+  readonly "x-kubernetes-list-map-keys"?: readonly string[];
+  readonly "x-kubernetes-map-type"?: "atomic" | "granular";
+  /** Several are separated by commas. */
+  readonly "x-kubernetes-patch-strategy"?: string;
+  readonly "x-kubernetes-patch-merge-key"?: string;
 }
 
 export interface GroupVersionKind {
@@ -38,6 +46,10 @@ export interface DiscoveredResource {
   readonly name: string;
   readonly kind: string;
   readonly namespaced: boolean;
+  readonly verbs?: readonly string[];
+  readonly singularName?: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
   /** Both only if they are not those of the document, as for "pods/eviction", which is of policy/v1. */
   readonly group?: string;
   readonly version?: string;
@@ -64,14 +76,20 @@ export function schemasOf(groupVersions: readonly GroupVersion[]): ReadonlyMap<s
   return new Map(groupVersions.flatMap(({ openApi }) => Object.entries(openApi.components.schemas)));
 }
 
-/** The kinds that objects and subresources are of. What is only called, as "pods/exec" is, has no schema. */
-export function kindsOf(groupVersions: readonly GroupVersion[]): DiscoveredKind[] {
-  const schemaNames = new Map<string, string>();
+/** The full names of the kinds' schemas, by apiVersion and kind: "v1 Pod". */
+export function schemaNamesOf(groupVersions: readonly GroupVersion[]): Map<string, string> {
+  const names = new Map<string, string>();
   for (const [name, schema] of schemasOf(groupVersions)) {
     for (const { group, version, kind } of schema["x-kubernetes-group-version-kind"] ?? []) {
-      schemaNames.set(`${apiVersionOf(group, version)} ${kind}`, name);
+      names.set(`${apiVersionOf(group, version)} ${kind}`, name);
     }
   }
+  return names;
+}
+
+/** The kinds that objects and subresources are of. What is only called, as "pods/exec" is, has no schema. */
+export function kindsOf(groupVersions: readonly GroupVersion[]): DiscoveredKind[] {
+  const schemaNames = schemaNamesOf(groupVersions);
   const kinds = new Map<string, DiscoveredKind>();
   for (const { groupVersion, resources } of groupVersions.map(({ discovery }) => discovery)) {
     for (const { name, kind, namespaced, group, version } of resources) {
@@ -85,6 +103,12 @@ export function kindsOf(groupVersions: readonly GroupVersion[]): DiscoveredKind[
   return [...kinds.values()];
 }
 
-function apiVersionOf(group: string | undefined, version: string): string {
+/** "v1", "apps/v1". */
+export function apiVersionOf(group: string | undefined, version: string): string {
   return group ? `${group}/${version}` : version;
+}
+
+/** "io.k8s.api.core.v1.Pod" for "#/components/schemas/io.k8s.api.core.v1.Pod". */
+export function targetOf($ref: string): string {
+  return $ref.slice($ref.lastIndexOf("/") + 1);
 }

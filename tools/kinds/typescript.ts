@@ -1,6 +1,6 @@
 /** TypeScript of Kubernetes' kinds: pure, from what the API server says of them to the text of files. */
 import { docComment } from "./doc-comment.ts";
-import { type DiscoveredKind, type GroupVersion, kindsOf, type Schema, schemasOf } from "./openapi.ts";
+import { type DiscoveredKind, type GroupVersion, kindsOf, type Schema, schemasOf, targetOf } from "./openapi.ts";
 
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const OBJECT_META = `${META}.ObjectMeta`;
@@ -158,10 +158,6 @@ function referencesIn(schema: Schema): string[] {
   const parts = [...Object.values(properties), items, additionalProperties, ...allOf, ...oneOf];
   const inside = parts.flatMap((part) => (part ? referencesIn(part) : []));
   return $ref === undefined ? inside : [targetOf($ref), ...inside];
-}
-
-function targetOf($ref: string): string {
-  return $ref.slice($ref.lastIndexOf("/") + 1);
 }
 
 /** "PodSpec" for "io.k8s.api.core.v1.PodSpec". */

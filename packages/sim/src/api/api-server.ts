@@ -15,13 +15,23 @@ import {
   type WatchRequest,
 } from "@berth/kube";
 import { FieldOwnership, type Manager } from "../patch/ownership.ts";
-import { patched } from "../patch/patch.ts";
+import { concernsManagedFields, patched } from "../patch/patch.ts";
+import {
+  checkIdentity,
+  checkOperationFields,
+  checkPlace,
+  checkWriteOptions,
+  configurationIn,
+  understoodApplied,
+  understoodPatch,
+  withGiven,
+} from "../patch/request.ts";
 import type { Listener } from "../storage/store.ts";
 import { Store } from "../storage/store.ts";
 import { type DeleteOptions, deleteOptions, ending, isOver } from "./deletion.ts";
-import { type AnyObject, frozen, isObject } from "./json.ts";
+import { type AnyObject, copyOf, frozen, shared } from "./json.ts";
 import { page } from "./listing.ts";
-import { dryRun, fieldValidation, type Query, text } from "./parameters.ts";
+import { dryRun, fieldValidation, flag, type Query, text } from "./parameters.ts";
 import { alreadyExists, badRequest, methodNotSupported, notFound, nothingHere } from "./refusal.ts";
 import { Registry } from "./registry.ts";
 import type { Lookup, Resource, User, WriteContext } from "./resource.ts";
@@ -85,7 +95,10 @@ export class ApiServer {
     const { remembered, onFailure } = options;
     this.clock = clock;
     this.store = new Store({ ...(remembered !== undefined && { remembered }), ...(onFailure && { onFailure }) });
-    this.ownership = new FieldOwnership();
+    this.ownership = new FieldOwnership((apiVersion, kind) => this.resources.findKind(apiVersion, kind) !== undefined);
+    this.store.listen(undefined, ({ before, last }) => {
+      if (before && last) this.ownership.carried(before, last);
+    });
     this.#random = random;
     this.#admissions = admissions;
     this.#subresources = subresources;
@@ -137,18 +150,27 @@ export class ApiServer {
     return resource.conversion ? resource.conversion.fromStored(object) : object;
   }
 
-  /** Stores what an object has become, whoever worked it out: the end of every change. Gives what is stored then. */
-  commit(before: AnyObject, after: AnyObject, resource: Resource, context: WriteContext, manager: Manager): AnyObject {
+  /**
+   * Stores what an object has become, whoever worked it out: the end of every change. Gives what is stored then.
+   *
+   * @param manager - Who owns what was changed; nobody if it is the server's own doing, as when a pod is bound.
+   */
+  commit(before: AnyObject, after: AnyObject, resource: Resource, context: WriteContext, manager?: Manager): AnyObject {
     if (after === before) return before;
+    const result = this.#committed(before, after, resource, context);
+    if (manager) this.ownership.wrote(before, result, resource, manager);
+    else this.ownership.carried(before, result);
+    return result;
+  }
+
+  #committed(before: AnyObject, after: AnyObject, resource: Resource, context: WriteContext): AnyObject {
     if (context.dryRun) return frozen(after);
     if (isOver(after) && !resource.rules.remains?.(after)) {
       // The last finalizer is gone, and the object with it. What was to be written never is.
       this.store.remove(resource.storage, before);
       return frozen(after);
     }
-    const stored = this.#put(resource, after);
-    this.ownership.wrote(before, stored, manager);
-    return stored;
+    return this.#put(resource, after);
   }
 
   /** Everything that a write depends on. */
@@ -198,6 +220,7 @@ export class ApiServer {
   #create(request: ApiRequest, resource: Resource, caller: Caller): AnyObject {
     const query = request.parameters ?? {};
     const context = this.context(caller, dryRun(query.dryRun, "CreateOptions"));
+    checkWriteOptions(query, "CreateOptions");
     const object = understood(request.body, resource, this.#validation(query, caller), context);
     const { metadata } = object;
     if (resource.namespaced) {
@@ -210,28 +233,35 @@ export class ApiServer {
         throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
       delete metadata.namespace;
     }
-    return this.#begin(object, resource, caller, query, context);
+    if (resource.rules.answer) return frozen(resource.rules.answer(object, context));
+    const manager = this.#manager(query, caller, "Update", context);
+    return this.#begin(object, resource, context, withGiven(manager, request.body, resource));
   }
 
-  #begin(object: AnyObject, resource: Resource, caller: Caller, query: Query, context: WriteContext): AnyObject {
+  #begin(object: AnyObject, resource: Resource, context: WriteContext, manager: Manager): AnyObject {
+    // What the server adds from here on belongs to nobody.
+    const asked = manager.owners ? object : copyOf(object);
     const fresh = newObject(object, resource, context, this.#admissions);
     const { name = "", namespace } = fresh.metadata;
     const collection = this.store.collection(resource.storage);
     if (collection.get(namespace === undefined ? name : `${namespace}/${name}`)) throw alreadyExists(resource, name);
-    const toStored = resource.conversion?.toStored;
-    if (context.dryRun) return frozen(fresh);
-    const stored = this.#put(resource, toStored ? toStored(fresh) : fresh);
-    this.ownership.wrote(undefined, stored, this.#manager(query, caller, "Update", context));
-    return resource.conversion ? resource.conversion.fromStored(stored) : stored;
+    const { conversion } = resource;
+    const stored = conversion ? conversion.toStored(fresh) : fresh;
+    const result = context.dryRun ? frozen(stored) : this.#put(resource, stored);
+    this.ownership.wrote(undefined, result, resource, manager, shared(conversion ? undefined : result, asked));
+    return conversion ? conversion.fromStored(result) : result;
   }
 
   #update(request: ApiRequest, resource: Resource, caller: Caller, part: Part): AnyObject {
     const query = request.parameters ?? {};
     const namespace = resource.namespaced ? request.namespace : undefined;
     const context = this.context(caller, dryRun(query.dryRun, "UpdateOptions"));
+    checkWriteOptions(query, "UpdateOptions");
+    const manager = this.#manager(query, caller, "Update", context, part);
     const object = understood(request.body, resource, this.#validation(query, caller), context);
+    checkPlace(object, resource, request);
     const before = this.get(resource, namespace, request.name);
-    return this.#change(before, object, resource, part, context, this.#manager(query, caller, "Update", context, part));
+    return this.#change(before, object, resource, part, context, withGiven(manager, request.body, resource));
   }
 
   #patch(request: ApiRequest, resource: Resource, caller: Caller, part: Part): AnyObject {
@@ -239,49 +269,49 @@ export class ApiServer {
     const namespace = resource.namespaced ? request.namespace : undefined;
     const context = this.context(caller, dryRun(query.dryRun, "PatchOptions"));
     const validation = this.#validation(query, caller);
+    checkWriteOptions(query, "PatchOptions", request.patchType);
     const manager = this.#manager(query, caller, request.patchType === "apply" ? "Apply" : "Update", context, part);
-    if (request.patchType === "apply")
-      return this.#apply(request, resource, caller, part, context, manager, validation);
+    if (request.patchType === "apply") return this.#apply(request, resource, part, context, manager);
     const before = this.get(resource, namespace, request.name);
-    const object = understood(patched(before, request, resource), resource, validation, context);
-    return this.#change(before, object, resource, part, context, manager);
+    const asksForOwners = concernsManagedFields(request);
+    const whole = asksForOwners ? this.#withManagedFields(before) : before;
+    const wanted = patched(whole, request, resource, validation);
+    const object = understoodPatch(wanted, request, resource, (each) =>
+      understood(each, resource, validation, context),
+    );
+    checkOperationFields(wanted, request, validation, context.warn);
+    checkPlace(object, resource, request);
+    checkIdentity(object, resource, before);
+    return this.#change(
+      before,
+      object,
+      resource,
+      part,
+      context,
+      asksForOwners ? withGiven(manager, wanted, resource) : manager,
+    );
   }
 
-  #apply(
-    request: ApiRequest,
-    resource: Resource,
-    caller: Caller,
-    part: Part,
-    context: WriteContext,
-    manager: Manager,
-    validation: FieldValidation,
-  ): AnyObject {
-    const query = request.parameters ?? {};
+  #apply(request: ApiRequest, resource: Resource, part: Part, context: WriteContext, manager: Manager): AnyObject {
+    const { name = "", parameters = {}, body } = request;
     const namespace = resource.namespaced ? request.namespace : undefined;
-    if (text(query, "fieldManager") === "")
-      throw badRequest(
-        'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-      );
-    const key = namespace === undefined ? (request.name ?? "") : `${namespace}/${request.name}`;
-    const stored = this.store.collection(resource.storage).get(key);
+    const stored = this.store.collection(resource.storage).get(namespace === undefined ? name : `${namespace}/${name}`);
+    if (!stored && part === "status") throw notFound(resource, name);
     const before = stored && (resource.conversion ? resource.conversion.fromStored(stored) : stored);
-    const wanted = understood(request.body, resource, validation, context);
-    if (!isObject(request.body)) throw badRequest("the body of an apply request must be an object");
-    const force = text(query, "force") === "true";
-    if (!before) {
-      if (part === "status") throw notFound(resource, request.name ?? "");
-      if (wanted.metadata.uid) throw notFound(resource, request.name ?? "");
-      wanted.metadata.name = request.name ?? "";
-      if (namespace !== undefined) wanted.metadata.namespace = namespace;
-      const created = this.#begin(wanted, resource, caller, query, context);
-      if (!context.dryRun) this.ownership.applied(undefined, created, request.body, resource, manager);
-      return created;
-    }
-    const merged = this.ownership.merged(before, request.body, resource, manager, force, part);
-    const object = understood(merged, resource, "Ignore", context);
-    const result = this.#change(before, object, resource, part, context, manager);
-    if (!context.dryRun) this.ownership.applied(before, result, request.body, resource, manager);
-    return result;
+    const { object, owners } = this.ownership.apply(
+      before,
+      configurationIn(body),
+      resource,
+      manager,
+      flag(parameters, "force"),
+    );
+    const wanted = understoodApplied(object, resource, (each) => understood(each, resource, "Ignore", context));
+    checkPlace(wanted, resource, request);
+    checkIdentity(wanted, resource, before);
+    if (before) return this.#change(before, wanted, resource, part, context, { ...manager, owners });
+    // It says nothing of an object that is yet to begin.
+    delete wanted.metadata.resourceVersion;
+    return this.#begin(wanted, resource, context, { ...manager, owners });
   }
 
   #change(
@@ -292,13 +322,22 @@ export class ApiServer {
     context: WriteContext,
     manager: Manager,
   ): AnyObject {
-    const after = changedObject(object, before, resource, part, context);
-    if (after === before) return before;
+    let after = changedObject(object, before, resource, part, context, this.#admissions);
+    if (after === before) {
+      if (!this.ownership.differs(before, manager)) return before;
+      after = { ...before, metadata: { ...before.metadata } };
+    }
     const { conversion } = resource;
     if (!conversion) return this.commit(before, after, resource, context, manager);
-    return conversion.fromStored(
-      this.commit(conversion.toStored(before), conversion.toStored(after), resource, context, manager),
-    );
+    const result = this.#committed(conversion.toStored(before), conversion.toStored(after), resource, context);
+    this.ownership.wrote(before, result, resource, manager, after);
+    return conversion.fromStored(result);
+  }
+
+  #withManagedFields(object: AnyObject): AnyObject {
+    const managedFields = this.ownership.managedFields(object);
+    if (managedFields.length === 0) return object;
+    return { ...object, metadata: { ...object.metadata, managedFields } as AnyObject["metadata"] };
   }
 
   #delete(request: ApiRequest, resource: Resource, caller: Caller): AnyObject {
@@ -332,13 +371,16 @@ export class ApiServer {
   /** Lets an object end, as far as it can. */
   #end(object: AnyObject, resource: Resource, options: DeleteOptions, caller: Caller) {
     const context = this.context(caller, dryRun(options.dryRun, "DeleteOptions"));
+    for (const admission of this.#admissions) admission.admit?.(object, resource, context, "delete");
     const end = ending(object, resource, options, this.clock.now(), context);
     if (context.dryRun || end.outcome === "unchanged") return end;
     if (end.outcome === "removed") {
       this.store.remove(resource.storage, object);
       return end;
     }
-    return { outcome: end.outcome, object: this.#put(resource, end.object) };
+    const marked = this.#put(resource, end.object);
+    this.ownership.carried(object, marked);
+    return { outcome: end.outcome, object: marked };
   }
 
   #put({ storage }: Resource, object: AnyObject): AnyObject {

@@ -20,6 +20,11 @@ export class FieldErrors {
     this.#add("FieldValueInvalid", field, `Invalid value: ${shown(value)}: ${why}`);
   }
 
+  /** The same where the value would say nothing. */
+  invalidValue(field: string, why: string): void {
+    this.#add("FieldValueInvalid", field, `Invalid value: ${why}`);
+  }
+
   /** A field has none of the values that it may have. */
   notSupported(field: string, value: unknown, supported: readonly string[]): void {
     const list = supported.map((each) => JSON.stringify(each)).join(", ");
@@ -31,8 +36,8 @@ export class FieldErrors {
     this.#add("FieldValueForbidden", field, `Forbidden: ${why}`);
   }
 
-  duplicate(field: string, value: unknown): void {
-    this.#add("FieldValueDuplicate", field, `Duplicate value: ${shown(value)}`);
+  duplicate(field: string, value: unknown, why = ""): void {
+    this.#add("FieldValueDuplicate", field, `Duplicate value: ${shown(value)}${why && `: ${why}`}`);
   }
 
   tooLong(field: string, limit: number): void {
@@ -44,8 +49,8 @@ export class FieldErrors {
   }
 
   /** A field refers to what is not there. */
-  notFound(field: string, value: unknown): void {
-    this.#add("FieldValueNotFound", field, `Not found: ${shown(value)}`);
+  notFound(field: string, value: unknown, why = ""): void {
+    this.#add("FieldValueNotFound", field, `Not found: ${shown(value)}${why && `: ${why}`}`);
   }
 
   /** A field has a value of another type than it must have. */

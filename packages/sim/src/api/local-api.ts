@@ -84,6 +84,11 @@ export class LocalApi {
     return this.#request<T>({ verb: "create", kind, ...key, subresource, body });
   }
 
+  /** Replaces a subresource other than "status": a scale, a namespace's finalizers. */
+  put<T extends KubernetesObject>(kind: Kind, key: ObjectKey, subresource: string, body: object): T {
+    return this.#request<T>({ verb: "update", kind, ...key, subresource, body });
+  }
+
   /** Hears of every change in its moment, those that there were already excepted. Whoever has much to do does it later. */
   onChange<T extends KubernetesObject>(kind: Kind<T>, listener: (event: Event<T>) => void): () => void {
     return this.server.listen(this.#resource(kind), ({ before, after, last }) => {

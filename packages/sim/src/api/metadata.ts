@@ -56,7 +56,8 @@ export function hasGeneration({ rules, hasStatus }: Resource): boolean {
   return rules.generation ?? hasStatus;
 }
 
-export function validateMetadata(object: AnyObject, { rules, namespaced }: Resource, errors: FieldErrors): void {
+export function validateMetadata(object: AnyObject, resource: Resource, errors: FieldErrors): void {
+  const { rules, namespaced } = resource;
   const { name = "", generateName, namespace } = object.metadata;
   if (name === "") errors.required("metadata.name", "name or generateName is required");
   else
@@ -64,18 +65,23 @@ export function validateMetadata(object: AnyObject, { rules, namespaced }: Resou
       errors.invalid("metadata.name", name, problem);
   if (generateName) {
     // What follows it makes a good end of a name.
-    for (const problem of nameProblems(`${generateName.slice(0, 58)}a`, rules.names ?? "subdomain")) {
+    for (const problem of nameProblems(generateName.replace(/.-$/, "a"), rules.names ?? "subdomain")) {
       errors.invalid("metadata.generateName", generateName, problem);
     }
   }
   if (namespaced)
     for (const problem of nameProblems(namespace ?? "", "label"))
       errors.invalid("metadata.namespace", namespace ?? "", problem);
-  validateMetadataMaps(object, errors);
+  validateMetadataMaps(object, resource, errors);
 }
 
-export function validateMetadataUpdate(object: AnyObject, before: AnyObject, errors: FieldErrors): void {
-  validateMetadataMaps(object, errors);
+export function validateMetadataUpdate(
+  object: AnyObject,
+  before: AnyObject,
+  resource: Resource,
+  errors: FieldErrors,
+): void {
+  validateMetadataMaps(object, resource, errors);
   const { deletionTimestamp, finalizers = [] } = before.metadata;
   const added = object.metadata.finalizers?.filter((finalizer) => !finalizers.includes(finalizer)) ?? [];
   if (deletionTimestamp && added.length > 0) {
@@ -87,12 +93,19 @@ export function validateMetadataUpdate(object: AnyObject, before: AnyObject, err
   }
 }
 
-function validateMetadataMaps({ metadata }: AnyObject, errors: FieldErrors): void {
+/** Finalizers that need not say whose they are. */
+const STANDARD_FINALIZERS = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
+
+function validateMetadataMaps({ metadata }: AnyObject, { custom }: Resource, errors: FieldErrors): void {
   const { labels, annotations, ownerReferences, finalizers } = metadata;
   checkLabels(labels, "metadata.labels", errors);
   checkAnnotations(annotations, "metadata.annotations", errors);
-  for (const finalizer of finalizers ?? []) {
+  for (const [index, finalizer] of finalizers?.entries() ?? []) {
     for (const problem of qualifiedNameProblems(finalizer)) errors.invalid("metadata.finalizers", finalizer, problem);
+    if (!custom && !finalizer.includes("/") && !STANDARD_FINALIZERS.has(finalizer)) {
+      const why = "name is neither a standard finalizer name nor is it fully qualified";
+      errors.invalid(`metadata.finalizers[${index}]`, finalizer, why);
+    }
   }
   let controller: string | undefined;
   for (const owner of ownerReferences ?? []) {

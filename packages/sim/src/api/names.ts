@@ -27,6 +27,7 @@ const LABEL_VALUE_WORDS =
   "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 const longest = (length: number) => `must be no more than ${length} bytes`;
+const mostCharacters = (length: number) => `must be no more than ${length} characters`;
 
 /** A name that has been found good is known by heart: the same labels come with every write. */
 const known = new Set<string>();
@@ -48,7 +49,7 @@ export function nameProblems(name: string, rule: NameRule): string[] {
       case "label":
         return labelProblems(name);
       case "label1035":
-        return [...(name.length > 63 ? [longest(63)] : []), ...(LABEL_1035.test(name) ? [] : [LABEL_1035_WORDS])];
+        return [...(name.length > 63 ? [mostCharacters(63)] : []), ...(LABEL_1035.test(name) ? [] : [LABEL_1035_WORDS])];
       case "segment":
         return segmentProblems(name);
     }
@@ -56,11 +57,13 @@ export function nameProblems(name: string, rule: NameRule): string[] {
 }
 
 export function labelProblems(name: string): string[] {
-  return [...(name.length > 63 ? [longest(63)] : []), ...(LABEL.test(name) ? [] : [LABEL_WORDS])];
+  const problems = name.length > 63 ? [mostCharacters(63)] : [];
+  if (!LABEL.test(name)) problems.push(SUBDOMAIN.test(name) ? "must not contain dots" : LABEL_WORDS);
+  return problems;
 }
 
 export function subdomainProblems(name: string): string[] {
-  return [...(name.length > 253 ? [longest(253)] : []), ...(SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_WORDS])];
+  return [...(name.length > 253 ? [mostCharacters(253)] : []), ...(SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_WORDS])];
 }
 
 function segmentProblems(name: string): string[] {
@@ -75,7 +78,7 @@ export function qualifiedNameProblems(key: string): string[] {
     const name = parts.at(-1) as string;
     if (parts.length > 2) {
       return [
-        `a qualified name ${NAME_PART_WORDS.slice("name part ".length).replace(")", ")")} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+        `a valid label key ${NAME_PART_WORDS.slice("name part ".length)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
       ];
     }
     const problems: string[] = [];

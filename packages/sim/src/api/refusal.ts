@@ -22,7 +22,7 @@ export class Refusal extends ApiError {
       metadata,
       status: "Failure",
       message,
-      reason,
+      ...(reason && { reason }),
       ...(details && { details }),
       ...rest,
       code,

@@ -41,6 +41,10 @@ export interface Rules {
   readonly names?: "subdomain" | "label" | "label1035" | "segment";
   /** Whether `metadata.generation` counts what was wanted. Default: true if there is a status. */
   readonly generation?: boolean;
+  /** Whether who creates an object may say how it is, as a node's kubelet does. Default: false. */
+  readonly keepsStatus?: boolean;
+  /** Objects that are questions are answered and never stored: this is what a create gives back then. */
+  answer?(object: AnyObject, context: WriteContext): AnyObject;
   /** Fills in what is left out. */
   default?(object: AnyObject): void;
   /** What the server decides when an object begins. The status is gone by then, if the kind has one. */

@@ -24,8 +24,15 @@ export type FieldValidation = "Strict" | "Warn" | "Ignore";
 /** Which part of an object a write is about. */
 export type Part = "main" | "status";
 
-/** Changes or refuses what is about to be created; in the order of the list. */
-export type Admission = (object: AnyObject, resource: Resource, context: WriteContext) => void;
+export type Operation = "create" | "update" | "delete";
+
+/** Stands between a client's wish and its object, before the kind's own rules do and after. Writes to the status pass by. */
+export interface Admission {
+  /** Completes or refuses what is wanted. @param before - What there is, in an update. */
+  admit?(object: AnyObject, resource: Resource, context: WriteContext, operation: Operation, before?: AnyObject): void;
+  /** Refuses what is complete, and valid in itself. */
+  validate?(object: AnyObject, resource: Resource, context: WriteContext, operation: Operation, before?: AnyObject): void;
+}
 
 /** A client's object as the server understands it: known fields only, nothing shared with the client, defaults filled in. */
 export function understood(
@@ -58,9 +65,8 @@ export function understood(
   return object;
 }
 
-function strictRefusal(problems: readonly string[], { custom, kind, version }: Resource): string {
-  const error = `strict decoding error: ${problems.join(", ")}`;
-  return custom ? error : `${kind} in version "${version}" cannot be handled as a ${kind}: ${error}`;
+function strictRefusal(problems: readonly string[], { kind, version }: Resource): string {
+  return `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${problems.join(", ")}`;
 }
 
 /** What is to be stored for a client's wish that there be an object. */
@@ -73,14 +79,15 @@ export function newObject(
   const { rules, hasStatus } = resource;
   if (object.metadata.resourceVersion) throw badRequest("resourceVersion should not be set on objects to be created");
   beginMetadata(object, resource, context.time, context.random);
-  for (const admit of admissions) admit(object, resource, context);
-  if (hasStatus) delete object.status;
+  for (const admission of admissions) admission.admit?.(object, resource, context, "create");
+  if (hasStatus && !rules.keepsStatus) delete object.status;
   rules.prepareForCreate?.(object, context);
   const errors = new FieldErrors();
   validateMetadata(object, resource, errors);
   if (resource.custom) validateBySchema(object, undefined, resource, errors);
   rules.validate?.(object, errors, context);
   errors.throwIfAny(resource, object.metadata.name ?? "");
+  for (const admission of admissions) admission.validate?.(object, resource, context, "create");
   return object;
 }
 
@@ -91,6 +98,7 @@ export function changedObject(
   resource: Resource,
   part: Part,
   context: WriteContext,
+  admissions: readonly Admission[] = [],
 ): AnyObject {
   const { rules, hasStatus } = resource;
   const name = before.metadata.name as string;
@@ -104,20 +112,24 @@ export function changedObject(
     if (object.status === undefined) delete next.status;
     else next.status = object.status;
     rules.prepareForStatusUpdate?.(next, before, context);
-    validateMetadataUpdate(next, before, errors);
+    validateMetadataUpdate(next, before, resource, errors);
     if (resource.custom) validateBySchema(next, before, resource, errors);
     rules.validateStatusUpdate?.(next, before, errors, context);
   } else {
+    for (const admission of admissions) admission.admit?.(next, resource, context, "update", before);
     if (hasStatus) {
       if (before.status === undefined) delete next.status;
       else next.status = before.status;
     }
     rules.prepareForUpdate?.(next, before, context);
-    validateMetadataUpdate(next, before, errors);
+    validateMetadataUpdate(next, before, resource, errors);
     if (resource.custom) validateBySchema(next, before, resource, errors);
     rules.validateUpdate?.(next, before, errors, context);
   }
   errors.throwIfAny(resource, name);
+  if (part === "main") {
+    for (const admission of admissions) admission.validate?.(next, resource, context, "update", before);
+  }
   next.metadata.resourceVersion = before.metadata.resourceVersion as string;
   const result = shared(before, next);
   if (result === before) return before;

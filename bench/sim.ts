@@ -1,0 +1,172 @@
+/**
+ * The simulated cluster: how many executors live and die in a second, what a node more costs, how much memory it takes, how
+ * soon it is ready; and the same executors on a real control plane with KWOK nodes.
+ *
+ * All of our own side runs on one core, in a process of its own, bundled as it would be in a container.
+ */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type Cluster, startCluster, stopwatch } from "@berth/cluster";
+import { HttpTransport, loadConnection, WallClock } from "@berth/kube";
+import { rolldown } from "rolldown";
+import { type Measurement, type MeasureOptions, median } from "./report.ts";
+import { benchCache } from "./runtime/peer-build.ts";
+import { liveAndDie } from "./sim/life-cycles.ts";
+
+interface Sizes {
+  /** Numbers of nodes for the curve. */
+  readonly nodes: readonly number[];
+  readonly pods: number;
+  readonly atOnce: number;
+  readonly memory: { readonly nodes: number; readonly pods: number };
+  readonly realPods: number;
+  /** Of which the middle one counts. */
+  readonly runs: number;
+}
+
+const SIZES: Sizes = {
+  nodes: [10, 100, 1000, 5000],
+  pods: 10_000,
+  atOnce: 256,
+  memory: { nodes: 5000, pods: 20_000 },
+  realPods: 1000,
+  runs: 3,
+};
+const QUICK: Sizes = {
+  ...SIZES,
+  nodes: [10, 100],
+  pods: 1000,
+  memory: { nodes: 100, pods: 500 },
+  realPods: 100,
+  runs: 1,
+};
+
+const REAL_NODES = 100;
+
+interface Run {
+  /** Milliseconds from the beginning of the process until the cluster takes requests. */
+  readonly ready: number;
+  readonly seconds: number;
+  readonly rss: number;
+}
+
+export async function measure({ quick, log, signal }: MeasureOptions): Promise<Measurement[]> {
+  const sizes = quick ? QUICK : SIZES;
+  const program = await bundled();
+  const run = async (...args: (string | number)[]): Promise<Run> => {
+    const command = [process.execPath, "--expose-gc", program, ...args.map(String)];
+    const env = { ...process.env, NODE_ENV: "production" };
+    const { stdout } = await promisify(execFile)("taskset", ["-c", "0", ...command], { env, signal });
+    return JSON.parse(stdout) as Run;
+  };
+  const repeated = async (what: string, ...args: (string | number)[]): Promise<Run[]> => {
+    const runs: Run[] = [];
+    for (let number = 1; number <= sizes.runs; number++) {
+      log(`${what}, run ${number} of ${sizes.runs}`);
+      runs.push(await run(...args));
+    }
+    return runs;
+  };
+
+  const starts = await repeated("start", "start", 0);
+  const rates = new Map<number, number>();
+  for (const nodes of sizes.nodes) {
+    const runs = await repeated(
+      `${sizes.pods} life cycles on ${nodes} nodes`,
+      "lives",
+      nodes,
+      sizes.pods,
+      sizes.atOnce,
+    );
+    rates.set(nodes, sizes.pods / median(runs.map(({ seconds }) => seconds)));
+    log(`${Math.round(rates.get(nodes) as number)} life cycles/s on ${nodes} nodes`);
+  }
+  const { memory } = sizes;
+  const full = await repeated(`${memory.nodes} nodes, ${memory.pods} pods`, "memory", memory.nodes, memory.pods);
+  const real = await onRealCluster(sizes, log, signal);
+  return figures({ sizes, starts, rates, full, real });
+}
+
+interface Real {
+  readonly startSeconds: number;
+  readonly rate: number;
+}
+
+/** The same life cycles on a control plane of real processes. */
+async function onRealCluster(
+  { realPods, atOnce, runs }: Sizes,
+  log: (line: string) => void,
+  signal: AbortSignal,
+): Promise<Real> {
+  log(`starting a real control plane with ${REAL_NODES} KWOK nodes`);
+  const started = stopwatch();
+  await using cluster: Cluster = await startCluster({ name: `bench-sim-${process.pid}`, nodes: REAL_NODES, signal });
+  const startSeconds = started() / 1000;
+  const transport = new HttpTransport(loadConnection({ kubeconfig: cluster.kubeconfig }));
+  const nodes = (await cluster.api.list("/api/v1/nodes")).map(({ metadata }) => metadata.name);
+  const rates: number[] = [];
+  for (let run = 1; run <= runs; run++) {
+    log(`${realPods} life cycles on the real control plane, run ${run} of ${runs}`);
+    const lived = stopwatch();
+    await liveAndDie({ transport, clock: new WallClock(), nodes, pods: realPods, atOnce });
+    rates.push(realPods / (lived() / 1000));
+  }
+  await transport.close();
+  return { startSeconds, rate: median(rates) };
+}
+
+interface Found {
+  readonly sizes: Sizes;
+  readonly starts: readonly Run[];
+  /** By number of nodes. */
+  readonly rates: ReadonlyMap<number, number>;
+  readonly full: readonly Run[];
+  readonly real: Real;
+}
+
+function figures({ sizes: { nodes, memory }, starts, rates, full, real }: Found): Measurement[] {
+  const rate = (count: number) => rates.get(count) as number;
+  const fewest = nodes[0] as number;
+  const typical = nodes.at(-2) as number;
+  return [
+    {
+      measure: `executor life cycles, ${typical} nodes`,
+      unit: "1/s",
+      ours: rate(typical),
+      peer: real.rate,
+      peerName: `real, ${REAL_NODES} KWOK nodes`,
+      target: { of: "ours", atLeast: 2000 },
+    },
+    ...nodes.map((count) => ({
+      measure: `a life cycle, ${count} nodes`,
+      unit: "µs",
+      ours: 1e6 / rate(count),
+      peer: 1e6 / rate(fewest),
+      peerName: `ours, ${fewest} nodes`,
+      target: { of: "ratio", atMost: 1.25 } as const,
+    })),
+    {
+      measure: `memory, ${memory.nodes} nodes and ${memory.pods} pods`,
+      unit: "MiB",
+      ours: median(full.map(({ rss }) => rss / 2 ** 20)),
+      target: { of: "ours", atMost: 1024 },
+    },
+    {
+      measure: "start of the process to ready",
+      unit: "ms",
+      ours: median(starts.map(({ ready }) => ready)),
+      peer: real.startSeconds * 1000,
+      peerName: `real, ${REAL_NODES} KWOK nodes`,
+      target: { of: "ours", atMost: 300 },
+    },
+  ];
+}
+
+async function bundled(): Promise<string> {
+  const file = join(benchCache(), "ours", "sim.js");
+  const input = join(import.meta.dirname, "sim/program.ts");
+  await using bundle = await rolldown({ input, platform: "node", logLevel: "warn" });
+  await bundle.write({ file, format: "esm" });
+  return file;
+}

@@ -1,0 +1,4 @@
+/** What `spark-submit` would end with an error for. */
+export class SubmissionError extends Error {
+  override readonly name = "SubmissionError";
+}

@@ -1,0 +1,11 @@
+/** The filter NodeUnschedulable: cordoned nodes take nobody, except whoever does not mind. Pure. */
+import type { NodeInfo } from "../node-info.ts";
+import type { PodInfo } from "../pod-info.ts";
+import { type Rejection, unresolvable } from "../rejection.ts";
+import { toleratesUnschedulable } from "./tolerations.ts";
+
+const REJECTION = unresolvable("NodeUnschedulable", "node(s) were unschedulable");
+
+export function nodeUnschedulable({ pod }: PodInfo, { unschedulable }: NodeInfo): Rejection | undefined {
+  return unschedulable && !toleratesUnschedulable(pod.spec?.tolerations) ? REJECTION : undefined;
+}

@@ -1,0 +1,11 @@
+/** The filter TaintToleration: taints keep pods away that do not tolerate them. Pure. */
+import type { NodeInfo } from "../node-info.ts";
+import type { PodInfo } from "../pod-info.ts";
+import { type Rejection, unresolvable } from "../rejection.ts";
+import { anyUntolerated } from "./tolerations.ts";
+
+const REJECTION = unresolvable("TaintToleration", "node(s) had untolerated taint(s)");
+
+export function taintToleration({ pod }: PodInfo, { hardTaints }: NodeInfo): Rejection | undefined {
+  return hardTaints.length > 0 && anyUntolerated(hardTaints, pod.spec?.tolerations) ? REJECTION : undefined;
+}
