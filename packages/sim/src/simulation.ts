@@ -4,16 +4,12 @@ import { Client, type Clock, SeededRandom, VirtualClock, WallClock } from "@bert
 import { admissions } from "./admission/admissions.ts";
 import { ApiServer } from "./api/api-server.ts";
 import { SimTransport } from "./api/sim-transport.ts";
+import { type ApplicationsOptions, applications } from "./apps/applications.ts";
 import { Access, type AccessOptions } from "./auth/access.ts";
 import { AccessControl } from "./auth/access-control.ts";
-import { Bootstrap } from "./controllers/bootstrap.ts";
 import type { Component, Surroundings } from "./controllers/component.ts";
-import { DeploymentController } from "./controllers/deployment/deployment-controller.ts";
-import { GarbageCollector } from "./controllers/garbage-collector/garbage-collector.ts";
-import { JobController } from "./controllers/job/job-controller.ts";
-import { NamespaceContents } from "./controllers/namespace-contents.ts";
-import { NamespaceDeletion } from "./controllers/namespace-deletion.ts";
-import { ReplicaSetController } from "./controllers/replica-set.ts";
+import { controllers } from "./controllers/controllers.ts";
+import { CustomResources } from "./custom/custom-resources.ts";
 import { HttpServer, type HttpServerOptions } from "./http/http-server.ts";
 import { builtinResources } from "./kinds/builtin.ts";
 import { subresources } from "./kinds/subresources.ts";
@@ -37,7 +33,10 @@ export interface SimOptions {
   readonly access?: AccessOptions;
   /** One configuration for each scheduler; none means that nobody schedules. Default: the default scheduler. */
   readonly schedulers?: readonly SchedulerConfiguration[];
-  readonly kubelet?: KubeletOptions;
+  /** Spark, Flink, and how long work takes. Default: both operators, and the work model that comes with this package. */
+  readonly applications?: ApplicationsOptions;
+  /** How kubelets behave; how long containers run is the applications' affair. */
+  readonly kubelet?: Omit<KubeletOptions, "runtime">;
   /** Given a line of JSON for each write: see `LoggedEvent`. Default: nobody writes a log. */
   readonly log?: (line: string) => void;
   /** Told of errors that are nobody's fault but ours. Default: they are thrown as uncaught. */
@@ -80,20 +79,17 @@ export class Sim {
       onFailure,
     });
     const hold = clock instanceof VirtualClock ? { hold: () => clock.hold() } : {};
-    this.#kubelet = new Kubelet(surroundings("kubelet"), options.kubelet);
+    const { runtime, components } = applications(surroundings("applications"), options.applications);
+    this.#kubelet = new Kubelet(surroundings("kubelet"), { ...options.kubelet, runtime });
     this.#components = [
-      new NamespaceContents(surroundings("namespaces")),
-      new NamespaceDeletion(surroundings("namespace-deletion")),
-      new Bootstrap(surroundings("bootstrap")),
+      ...controllers(surroundings, { health: this.#kubelet.health }),
       new AccessControl(surroundings("access")),
-      new GarbageCollector(surroundings("garbage-collector")),
-      new JobController(surroundings("jobs")),
-      new ReplicaSetController(surroundings("replicasets")),
-      new DeploymentController(surroundings("deployments")),
+      new CustomResources(surroundings("custom-resources")),
       ...schedulers.map(
         (configuration, index) => new Scheduler(surroundings(`scheduler-${index}`), { configuration, ...hold }),
       ),
       this.#kubelet,
+      ...components,
     ];
     for (const component of this.#components) component.start();
 

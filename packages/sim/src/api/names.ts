@@ -49,7 +49,10 @@ export function nameProblems(name: string, rule: NameRule): string[] {
       case "label":
         return labelProblems(name);
       case "label1035":
-        return [...(name.length > 63 ? [mostCharacters(63)] : []), ...(LABEL_1035.test(name) ? [] : [LABEL_1035_WORDS])];
+        return [
+          ...(name.length > 63 ? [mostCharacters(63)] : []),
+          ...(LABEL_1035.test(name) ? [] : [LABEL_1035_WORDS]),
+        ];
       case "segment":
         return segmentProblems(name);
     }

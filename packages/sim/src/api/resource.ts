@@ -41,6 +41,8 @@ export interface Rules {
   readonly names?: "subdomain" | "label" | "label1035" | "segment";
   /** Whether `metadata.generation` counts what was wanted. Default: true if there is a status. */
   readonly generation?: boolean;
+  /** Whether a change must say which version it is a change of. Default: only that of a custom resource must. */
+  readonly needsVersion?: boolean;
   /** Whether who creates an object may say how it is, as a node's kubelet does. Default: false. */
   readonly keepsStatus?: boolean;
   /** Objects that are questions are answered and never stored: this is what a create gives back then. */

@@ -5,7 +5,7 @@
 import { decode } from "../schema/decode.ts";
 import { defaulted } from "../schema/defaults.ts";
 import { validateBySchema } from "../schema/validate.ts";
-import { FieldErrors } from "./field-errors.ts";
+import { FieldErrors, invalidObject } from "./field-errors.ts";
 import { type AnyObject, isObject, shared } from "./json.ts";
 import {
   beginMetadata,
@@ -31,7 +31,13 @@ export interface Admission {
   /** Completes or refuses what is wanted. @param before - What there is, in an update. */
   admit?(object: AnyObject, resource: Resource, context: WriteContext, operation: Operation, before?: AnyObject): void;
   /** Refuses what is complete, and valid in itself. */
-  validate?(object: AnyObject, resource: Resource, context: WriteContext, operation: Operation, before?: AnyObject): void;
+  validate?(
+    object: AnyObject,
+    resource: Resource,
+    context: WriteContext,
+    operation: Operation,
+    before?: AnyObject,
+  ): void;
 }
 
 /** A client's object as the server understands it: known fields only, nothing shared with the client, defaults filled in. */
@@ -161,4 +167,11 @@ function checkMeant({ metadata }: AnyObject, before: AnyObject, resource: Resour
     );
   }
   if (metadata.resourceVersion && metadata.resourceVersion !== resourceVersion) throw modified(resource, name);
+  if (!metadata.resourceVersion && (resource.rules.needsVersion ?? resource.custom !== undefined)) {
+    const field = "metadata.resourceVersion";
+    const message = "Invalid value: 0: must be specified for an update";
+    // The one refusal of this reason that names the resource and not the kind.
+    const named = { group: resource.group, kind: resource.plural };
+    throw invalidObject(named, name, [{ reason: "FieldValueInvalid", message, field }]);
+  }
 }

@@ -216,7 +216,7 @@ function sentence(all: number, reasons: Readonly<Record<string, number>>): strin
 }
 
 const clock = new WallClock();
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = Number(process.env.PATIENCE ?? 60_000);
 
 /** Asks again and again, until there is an answer. */
 export async function eventually<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {

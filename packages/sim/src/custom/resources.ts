@@ -1,5 +1,6 @@
 /** From a definition to the resources that are served for it. */
 import { type AnyObject, frozen, shared } from "../api/json.ts";
+import { forbidden } from "../api/refusal.ts";
 import type { Conversion, Resource, Rules, Subresource } from "../api/resource.ts";
 import { fillIn } from "../schema/defaults.ts";
 import { pruned } from "../schema/prune.ts";
@@ -10,8 +11,6 @@ import { jsonPath } from "./json-path.ts";
 import { schemaNode } from "./schema-node.ts";
 
 const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
-/** Nothing begins any more and nothing changes when a definition goes. */
-const LAST_VERBS = ["delete", "deletecollection", "get", "list", "watch"];
 const SUBRESOURCE_VERBS = ["get", "patch", "update"];
 
 /** The name under which a definition's objects are stored, whatever their version. */
@@ -45,11 +44,11 @@ function resourceOf(definition: Definition, version: Version, stored: Version, i
     shortNames: accepted.shortNames ?? [],
     categories: accepted.categories ?? [],
     namespaced: scope === "Namespaced",
-    verbs: isTrue(definition, "Terminating") ? LAST_VERBS : VERBS,
+    verbs: VERBS,
     subresources: subresourcesOf(version, accepted.kind, apiVersion),
     hasStatus: version.subresources?.status !== undefined,
     schema,
-    rules: rulesOf(version),
+    rules: rulesOf(definition, version),
     columns: columnsOf(version.additionalPrinterColumns),
     custom: {
       ...(scale && {
@@ -78,13 +77,19 @@ function subresourcesOf({ subresources }: Version, kind: string, apiVersion: str
   ];
 }
 
-function rulesOf({ selectableFields }: Version): Rules {
+function rulesOf(definition: Definition, { selectableFields }: Version): Rules {
+  const { group, names } = definition.spec;
+  const refuseNew = ({ metadata }: AnyObject) => {
+    const why = "create not allowed while custom resource definition is terminating";
+    throw forbidden({ group, plural: names.plural }, metadata.name ?? "", why);
+  };
   const fields = (selectableFields ?? []).map((each) => ({
     name: each.jsonPath.replace(/^\./, ""),
     find: jsonPath(each.jsonPath) ?? (() => []),
   }));
   return {
     generation: true,
+    ...(isTrue(definition, "Terminating") && { prepareForCreate: refuseNew }),
     ...(fields.length > 0 && {
       fields: (object: AnyObject) => {
         const entries = fields.map(({ name, find }) => [name, String(find(object)[0] ?? "")] as const);

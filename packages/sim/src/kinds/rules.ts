@@ -29,6 +29,7 @@ import { statefulSetRules } from "./workloads/stateful-set.ts";
 
 const COUNTED: Rules = { generation: true };
 const NOT_COUNTED: Rules = { generation: false };
+const GUARDED: Rules = { generation: true, needsVersion: true };
 
 export const rules: Readonly<Record<string, Rules>> = {
   "/configmaps": configMapRules,
@@ -46,12 +47,12 @@ export const rules: Readonly<Record<string, Rules>> = {
   "/secrets": secretRules,
   "/serviceaccounts": serviceAccountRules,
   "/services": serviceRules,
-  "admissionregistration.k8s.io/mutatingadmissionpolicies": COUNTED,
-  "admissionregistration.k8s.io/mutatingadmissionpolicybindings": COUNTED,
-  "admissionregistration.k8s.io/mutatingwebhookconfigurations": COUNTED,
-  "admissionregistration.k8s.io/validatingadmissionpolicies": COUNTED,
-  "admissionregistration.k8s.io/validatingadmissionpolicybindings": COUNTED,
-  "admissionregistration.k8s.io/validatingwebhookconfigurations": COUNTED,
+  "admissionregistration.k8s.io/mutatingadmissionpolicies": GUARDED,
+  "admissionregistration.k8s.io/mutatingadmissionpolicybindings": GUARDED,
+  "admissionregistration.k8s.io/mutatingwebhookconfigurations": GUARDED,
+  "admissionregistration.k8s.io/validatingadmissionpolicies": GUARDED,
+  "admissionregistration.k8s.io/validatingadmissionpolicybindings": GUARDED,
+  "admissionregistration.k8s.io/validatingwebhookconfigurations": GUARDED,
   "apps/controllerrevisions": controllerRevisionRules,
   "apps/daemonsets": daemonSetRules,
   "apps/deployments": deploymentRules,
@@ -80,6 +81,9 @@ export const rules: Readonly<Record<string, Rules>> = {
   "resource.k8s.io/resourceclaims": NOT_COUNTED,
   "resource.k8s.io/resourceslices": COUNTED,
   "scheduling.k8s.io/priorityclasses": priorityClassRules,
+  "storage.k8s.io/csidrivers": GUARDED,
+  "storage.k8s.io/csinodes": { needsVersion: true },
+  "storage.k8s.io/csistoragecapacities": { needsVersion: true },
   "storage.k8s.io/storageclasses": storageClassRules,
-  "storage.k8s.io/volumeattachments": NOT_COUNTED,
+  "storage.k8s.io/volumeattachments": { generation: false, needsVersion: true },
 };

@@ -40,21 +40,21 @@ describe("variation", () => {
 describe("failures", () => {
   it("happen as often as the probability says, anywhere in the work", () => {
     const random = new SeededRandom("failures");
-    const draws = Array.from({ length: 20_000 }, () => failsAfterShare(0.2, random));
+    const draws = Array.from({ length: 20_000 }, () => failsAfterShare(0.2, () => random));
     const failed = draws.filter((share) => share !== undefined);
     expect(failed.length / draws.length).toBeCloseTo(0.2, 1.5);
     expect(failed.reduce((sum, share) => sum + share, 0) / failed.length).toBeCloseTo(0.5, 1.5);
-    expect(failsAfterShare(0, random)).toBeUndefined();
-    expect(failsAfterShare(1, random)).toBeDefined();
+    expect(failsAfterShare(0, () => random)).toBeUndefined();
+    expect(failsAfterShare(1, () => random)).toBeDefined();
   });
 
   it("happen within an hour as often as the probability per hour says", () => {
     const random = new SeededRandom("hours");
-    const draws = Array.from({ length: 20_000 }, () => failsAfterSeconds(0.3, random) ?? 0);
+    const draws = Array.from({ length: 20_000 }, () => failsAfterSeconds(0.3, () => random) ?? 0);
     expect(draws.filter((seconds) => seconds <= 3600).length / draws.length).toBeCloseTo(0.3, 1.5);
     // Without memory: of those that live for an hour, as many fail within the second.
     const alive = draws.filter((seconds) => seconds > 3600);
     expect(alive.filter((seconds) => seconds <= 7200).length / alive.length).toBeCloseTo(0.3, 1.5);
-    expect(failsAfterSeconds(0, random)).toBeUndefined();
+    expect(failsAfterSeconds(0, () => random)).toBeUndefined();
   });
 });

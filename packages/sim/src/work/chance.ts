@@ -12,17 +12,18 @@ export function variationOf({ variation: { distribution, cv } }: WorkKind, rando
 }
 
 /** After what share of the (remaining) work something of this probability fails; `undefined`: it does not. */
-export function failsAfterShare(probability: number, random: Random): number | undefined {
+export function failsAfterShare(probability: number, luck: () => Random): number | undefined {
   if (probability === 0) return undefined;
+  const random = luck();
   const [happens, where] = [random.next() < probability, random.next()];
   return happens ? where : undefined;
 }
 
 /** After how many seconds something fails that fails within an hour with this probability: without memory. */
-export function failsAfterSeconds(probabilityPerHour: number, random: Random): number | undefined {
+export function failsAfterSeconds(probabilityPerHour: number, luck: () => Random): number | undefined {
   if (probabilityPerHour === 0) return undefined;
   const ratePerSecond = -Math.log1p(-probabilityPerHour) / 3600;
-  return -Math.log1p(-random.next()) / ratePerSecond;
+  return -Math.log1p(-luck().next()) / ratePerSecond;
 }
 
 /** Standard normal, by Box and Muller. */

@@ -33,15 +33,23 @@ export class Group {
 
   newWorker(seed: number): Worker {
     const number = this.#arrived++;
-    const random = new SeededRandom(`${seed}/${this.membership.name}/${this.count}/${number}`);
-    return { name: `${this.key}#${number}`, random, ready: false, starting: undefined, failing: undefined };
+    let random: Random | undefined;
+    return {
+      name: `${this.key}#${number}`,
+      // Most workers need no luck at all.
+      luck: () => (random ??= new SeededRandom(`${seed}/${this.membership.name}/${this.count}/${number}`)),
+      ready: false,
+      starting: undefined,
+      failing: undefined,
+    };
   }
 }
 
 /** A worker's process. */
 export interface Worker {
   readonly name: string;
-  readonly random: Random;
+  /** Its own sequence of chance. */
+  luck(): Random;
   ready: boolean;
   /** Rings when it is ready to work. */
   starting: Timer | undefined;

@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { WorkModelError } from "./errors.ts";
+import { WorkModelError, workModelErrors } from "./errors.ts";
 import { defaultWorkModel, loadWorkModel, parseWorkModel, WorkModel } from "./model.ts";
+import { workModelJsonSchema, workModelSchema } from "./schema.ts";
 
 function refused(read: () => unknown): WorkModelError {
   try {
@@ -133,6 +135,36 @@ describe("a work model that is wrong", () => {
     expect(refused(() => parseWorkModel("kinds: [")).code).toBe("SIM_WORK_MODEL_NOT_YAML");
     expect(refused(() => parseWorkModel("a: 1\na: 2")).code).toBe("SIM_WORK_MODEL_NOT_YAML");
     expect(refused(() => loadWorkModel("/does/not/exist.yaml")).code).toBe("SIM_WORK_MODEL_NOT_FOUND");
+  });
+});
+
+describe("the schema for editors", () => {
+  it("is that of the code", () => {
+    const file = readFileSync(new URL("../../work-models/schema.json", import.meta.url), "utf8");
+    expect(JSON.parse(file)).toEqual(JSON.parse(JSON.stringify(workModelJsonSchema())));
+  });
+
+  it("has every field that the documentation has, and the other way round", () => {
+    const page = readFileSync(new URL("../../../../docs/reference/work-model.md", import.meta.url), "utf8");
+    const table = page.slice(page.indexOf("## Fields"), page.indexOf("## Errors"));
+    const documented = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, field]) => field);
+    const { kinds, interference, nodes, ...top } = workModelSchema.shape;
+    const ofKinds = Object.keys(kinds.element.shape).flatMap((field) =>
+      field === "failures" ? ["application", "executor", "executorPerHour"].map((each) => `failures.${each}`) : [field],
+    );
+    const fields = [
+      ...ofKinds.map((field) => `kinds[].${field}`),
+      ...Object.keys(interference.unwrap().shape).map((field) => `interference.${field}`),
+      ...Object.keys(top),
+      "nodes[]",
+    ];
+    expect(documented.sort()).toEqual(fields.sort());
+  });
+
+  it("has errors that are documented", () => {
+    const page = readFileSync(new URL("../../../../docs/reference/work-model.md", import.meta.url), "utf8");
+    const documented = [...page.matchAll(/`(SIM_WORK_MODEL_[A-Z_]+)`/g)].map(([, code]) => code);
+    expect(documented.sort()).toEqual(Object.keys(workModelErrors).sort());
   });
 });
 

@@ -182,7 +182,7 @@ export class WorkModelRuntime implements Runtime {
     const random = new SeededRandom(`${this.#seed}/${name}/${count}`);
     const total = work * variationOf(kind, random);
     const group = new Group(membership, count, new Application(key, kind, total, minimum, this.#clock.now()));
-    const fails = failsAfterShare(kind.failures.application, random);
+    const fails = failsAfterShare(kind.failures.application, () => random);
     if (fails !== undefined) group.work.addMilestone(APPLICATION_FAILS, fails, this.#clock.now());
     this.#groups.set(key, group);
     return group;
@@ -218,7 +218,7 @@ export class WorkModelRuntime implements Runtime {
       this.#join(group, run, worker);
       this.#settle();
     });
-    const seconds = failsAfterSeconds(kind.failures.executorPerHour, worker.random);
+    const seconds = failsAfterSeconds(kind.failures.executorPerHour, worker.luck);
     const isLonely = manners.led && !group.leader && manners.whenLeaderless === "exit";
     const after = isLonely ? LONELY_MS : seconds === undefined ? undefined : seconds * 1000;
     if (after !== undefined) worker.failing = this.#clock.setTimer(after, () => run.endIn(0, FAILED));
@@ -226,7 +226,7 @@ export class WorkModelRuntime implements Runtime {
 
   #join(group: Group, run: Run, worker: Worker): void {
     const now = this.#clock.now();
-    const fails = failsAfterShare(group.membership.kind.failures.executor, worker.random);
+    const fails = failsAfterShare(group.membership.kind.failures.executor, worker.luck);
     if (fails !== undefined) group.work.addMilestone(worker.name, fails, now);
     this.#floor.join(worker.name, group.work, run.node, this.#speedOf(run.node), now);
   }

@@ -107,3 +107,8 @@ export const workModelSchema = z.strictObject({
 export type WorkModelFile = z.input<typeof workModelSchema>;
 export type KindEntry = z.output<typeof kind>;
 export type Criteria = z.output<typeof criteria>;
+
+/** The same for editors: JSON Schema. `work-models/schema.json` has it. */
+export function workModelJsonSchema(): object {
+  return z.toJSONSchema(workModelSchema, { io: "input" });
+}

@@ -183,13 +183,14 @@ export function lastDue(schedule: Schedule, after: number, until: number): numbe
   if (first === undefined || first > until) return undefined;
   const second = schedule.next(first);
   if (second === undefined || second > until) return first;
-  // Not one by one: a clock that was set wrong can be decades behind.
-  const step = second - first;
-  let last = first;
-  let next = schedule.next(Math.max(first, until - 2 * step));
-  for (let tries = 0; next !== undefined && next <= until && tries < 10_000; tries++) {
-    last = next;
-    next = schedule.next(next);
+  // Not one by one: a clock that was set wrong can be decades behind. But schedules have gaps, as nights and weekends.
+  let window = second - first;
+  let next = schedule.next(until - window);
+  while (until - window > first && (next === undefined || next > until)) {
+    window *= 2;
+    next = schedule.next(Math.max(first, until - window));
   }
+  let last = first;
+  for (; next !== undefined && next <= until; next = schedule.next(next)) last = next;
   return last;
 }

@@ -105,7 +105,7 @@ export class EndpointController implements Component {
     for (const [index, { ports, endpoints }] of wanted.entries()) {
       const slice = present[index];
       if (!slice) this.#api.create(discoveryV1.EndpointSlice, newSlice(service, ports, endpoints));
-      else if (!equal(slice.endpoints, endpoints) || !equal(slice.ports ?? [], ports)) {
+      else if (!equal(slice.endpoints ?? [], endpoints) || !equal(slice.ports ?? [], ports)) {
         this.#api.update(discoveryV1.EndpointSlice, { ...slice, ports, endpoints });
       }
     }

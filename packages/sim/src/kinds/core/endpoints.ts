@@ -12,6 +12,7 @@ import {
   checkUnchanged,
 } from "../common/formats.ts";
 import type { Loose, LooseObject } from "../common/loose.ts";
+import { same } from "../common/semantic.ts";
 
 type Endpoints = LooseObject<coreV1.Endpoints>;
 type EndpointSlice = LooseObject<discoveryV1.EndpointSlice>;
@@ -24,7 +25,9 @@ export const endpointsRules: Rules = {
     for (const { ports } of subsets ?? []) for (const port of ports ?? []) port.protocol ||= "TCP";
   },
   validate: (endpoints: Endpoints, errors) => checkSubsets(endpoints, errors),
-  validateUpdate: (endpoints: Endpoints, _before, errors) => checkSubsets(endpoints, errors),
+  validateUpdate: (endpoints: Endpoints, before: Endpoints, errors) => {
+    if (!same(endpoints.subsets, before.subsets)) checkSubsets(endpoints, errors);
+  },
 };
 
 function checkSubsets({ subsets = [] }: Endpoints, errors: FieldErrors): void {
@@ -69,12 +72,13 @@ export const endpointSliceRules: Rules = {
   },
   validate: (slice: EndpointSlice, errors) => checkSlice(slice, errors),
   validateUpdate: (slice: EndpointSlice, before: EndpointSlice, errors) => {
-    checkSlice(slice, errors);
+    checkSlice(slice, errors, before);
     checkUnchanged(slice.addressType === before.addressType, slice.addressType, "addressType", errors);
   },
 };
 
-function checkSlice({ addressType, ports, endpoints: given }: EndpointSlice, errors: FieldErrors): void {
+function checkSlice(slice: EndpointSlice, errors: FieldErrors, before?: EndpointSlice): void {
+  const { addressType, ports, endpoints: given } = slice;
   checkChoice(addressType, ["FQDN", "IPv4", "IPv6"], "addressType", errors);
   const names = new Set<string>();
   for (const [index, { name = "", protocol, appProtocol }] of (ports ?? []).entries()) {
@@ -85,6 +89,8 @@ function checkSlice({ addressType, ports, endpoints: given }: EndpointSlice, err
     checkChoice(protocol, PROTOCOLS, `${place}.protocol`, errors);
     if (appProtocol !== undefined) checkQualified(appProtocol, `${place}.appProtocol`, errors);
   }
+  // What was good once stays good.
+  if (before && same(given, before.endpoints)) return;
   const endpoints = given ?? [];
   if (endpoints.length > MOST_ENDPOINTS) {
     errors.tooMany("endpoints", endpoints.length, MOST_ENDPOINTS);

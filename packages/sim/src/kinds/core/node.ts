@@ -25,7 +25,13 @@ export const nodeRules: Rules = {
     }
     if (spec) completeRanges(spec);
   },
+  prepareForCreate: ({ spec }: Node) => {
+    delete spec?.configSource;
+  },
   validate: (node: Node, errors) => checkNode(node, errors),
+  prepareForUpdate: ({ spec }: Node) => {
+    delete spec?.configSource;
+  },
   validateUpdate: (node: Node, before: Node, errors) => {
     checkNode(node, errors);
     checkChange(node, before, errors);
@@ -47,9 +53,32 @@ function checkNode(node: Node, errors: FieldErrors): void {
   const { taints, podCIDRs = [] } = node.spec ?? {};
   if (taints) checkTaints(taints, "metadata.taints", errors);
   checkResources(node, errors);
+  const before = errors.causes.length;
   for (const [index, range] of podCIDRs.entries()) checkRange(range, `spec.podCIDRs[${index}]`, errors);
+  if (podCIDRs.length > 1 && errors.causes.slice(before).some(({ message }) => message.includes("must be a valid"))) {
+    errors.internal("spec.podCIDRs", "invalid PodCIDRs. failed to check with dual stack");
+  }
   if (podCIDRs.length > 1 && !isDualStack(podCIDRs)) {
     errors.invalid("spec.podCIDRs", podCIDRs, "may specify no more than one CIDR for each IP family");
+  }
+}
+
+const FEATURE = /^[A-Z][a-zA-Z0-9]*(\/[a-zA-Z][a-zA-Z0-9]*)*$/;
+
+/** What a kubelet says it can: names in order, each once. */
+function checkFeatures(features: readonly string[], errors: FieldErrors): void {
+  for (const [index, feature] of features.entries()) {
+    const place = `status.declaredFeatures[${index}]`;
+    if (feature.length > 253 || !FEATURE.test(feature)) {
+      const how = "must start with an UpperCamelCase segment, with subsequent segments separated by '/'";
+      const example =
+        "(e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
+      errors.invalid(place, feature, `invalid feature name ${JSON.stringify(feature)}: ${how} ${example}`);
+    }
+    const previous = features[index - 1];
+    if (previous === undefined) continue;
+    if (previous === feature) errors.duplicate(place, feature);
+    else if (previous > feature) errors.invalid(place, feature, "list must be sorted alphabetically");
   }
 }
 
@@ -69,6 +98,7 @@ function checkTaints(taints: readonly Taint[], field: string, errors: FieldError
 }
 
 function checkResources({ status = {} }: Node, errors: FieldErrors): void {
+  checkFeatures(status.declaredFeatures ?? [], errors);
   for (const list of ["capacity", "allocatable"] as const) {
     for (const name in status[list]) {
       checkAmount(name, status[list][name] as string, `status.${list}.${name}`, errors);

@@ -13,6 +13,7 @@ const COUNTS = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expec
 
 export const disruptionBudgetRules: Rules = {
   names: "segment",
+  needsVersion: true,
   prepareForCreate: (budget: DisruptionBudget) => {
     budget.status = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
   },

@@ -8,6 +8,7 @@ import type { LooseObject } from "../common/loose.ts";
 type Lease = LooseObject<coordinationV1.Lease>;
 
 export const leaseRules: Rules = {
+  needsVersion: true,
   prepareForCreate: (lease: Lease) => dropUnserved(lease),
   prepareForUpdate: (lease: Lease) => dropUnserved(lease),
   validate: (lease: Lease, errors) => checkLease(lease, errors),

@@ -90,7 +90,9 @@ function checkBackend({ resource, service }: Backend, field: string, errors: Fie
     for (const part of ["kind", "name"] as const) {
       const value = resource[part];
       if (!value) errors.required(`${field}.resource.${part}`);
-      else for (const problem of nameProblems(value, "segment")) errors.invalid(`${field}.resource.${part}`, value, problem);
+      else
+        for (const problem of nameProblems(value, "segment"))
+          errors.invalid(`${field}.resource.${part}`, value, problem);
     }
   } else if (service) {
     const { name, port = {} } = service;

@@ -65,6 +65,7 @@ function checkSystem({ value = 0, globalDefault }: PriorityClass, name: string, 
 }
 
 export const runtimeClassRules: Rules = {
+  needsVersion: true,
   default: ({ overhead }: RuntimeClass) => roundResources(overhead?.podFixed),
   validate: ({ handler, overhead, scheduling }: RuntimeClass, errors) => {
     if (!handler) errors.required("handler");

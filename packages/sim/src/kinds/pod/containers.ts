@@ -49,8 +49,7 @@ export function checkInitContainers(around: Surroundings, field: string, errors:
     const { name = "", restartPolicy, lifecycle, resizePolicy = [] } = container;
     const place = `${field}[${index}]`;
     checkContainer(container, around, place, errors);
-    if (restartPolicy !== undefined) checkRestart(container, place, errors);
-    else if (container.restartPolicyRules?.length) checkRestart({ restartPolicyRules: [] }, place, errors, true);
+    checkRestart(container, place, errors, true);
     if (names.has(name)) errors.duplicate(`${place}.name`, name);
     if (name !== "") names.add(name);
     checkHostPorts(container, new Set(), `${field}[0]`, errors);
@@ -204,10 +203,12 @@ function checkRestart(
   { restartPolicy, restartPolicyRules: rules }: Container,
   field: string,
   errors: FieldErrors,
+  runsFirst = false,
 ): void {
   if (restartPolicy === undefined && !rules?.length) return;
   if (restartPolicy === undefined) {
     errors.required(`${field}.restartPolicy`, "must specify restartPolicy when restart rules are used");
+    if (runsFirst) return;
   } else checkOneOf(restartPolicy, ["Always", "Never", "OnFailure"], `${field}.restartPolicy`, errors);
   if (!rules) return;
   if (rules.length > 20) errors.tooMany(`${field}.restartPolicyRules`, rules.length, 20);

@@ -13,7 +13,8 @@ export function beginPod(pod: Pod, { time }: Pick<WriteContext, "time">): void {
   pod.spec ??= {};
   const { spec, metadata } = pod;
   dropUnserved(spec);
-  pod.status = { phase: "Pending", qosClass: qosClass(spec) };
+  // The real server believes who says so, once.
+  pod.status = { phase: "Pending", qosClass: pod.status?.qosClass || qosClass(spec) };
   if (spec.schedulingGates?.length) {
     const message = "Scheduling is blocked due to non-empty scheduling gates";
     const reason = "SchedulingGated";

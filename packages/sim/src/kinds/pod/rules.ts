@@ -7,6 +7,7 @@ import type { Pod } from "./types.ts";
 import { checkChangedPod } from "./update.ts";
 
 export const podRules: Rules = {
+  keepsStatus: true,
   default: (pod: Pod) => defaultPod(pod),
   prepareForCreate: (pod: Pod, context) => beginPod(pod, context),
   validate: (pod: Pod, errors) => checkNewPod(pod, errors),

@@ -40,7 +40,10 @@ export function assignChanged(service: Service, before: Service, { lookup, dryRu
 }
 
 /** What is only pretended, or refused half way, takes nothing. */
-function transacted({ lookup, dryRun }: Pick<WriteContext, "lookup" | "dryRun">, assign: (taking: Taking) => void): void {
+function transacted(
+  { lookup, dryRun }: Pick<WriteContext, "lookup" | "dryRun">,
+  assign: (taking: Taking) => void,
+): void {
   const taking = allocationOf(lookup).begin(dryRun);
   try {
     assign(taking);

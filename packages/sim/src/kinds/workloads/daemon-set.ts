@@ -1,9 +1,11 @@
 /** The rules of daemon sets. */
 import type { appsV1 } from "@berth/kube";
 import type { FieldErrors } from "../../api/field-errors.ts";
+import { badRequest } from "../../api/refusal.ts";
 import type { Rules } from "../../api/resource.ts";
 import { checkCountOrPercent, checkNotNegative, checkUnchanged } from "../common/formats.ts";
 import type { Loose, LooseObject } from "../common/loose.ts";
+import { own } from "../common/maps.ts";
 import { checkSelector, isEmptySelector } from "../common/selectors.ts";
 import { same } from "../common/semantic.ts";
 import { amountOf, checkWhole } from "./deployment.ts";
@@ -28,7 +30,12 @@ const COUNTS = [
 ] as const;
 
 export const daemonSetRules: Rules = {
-  default: ({ spec }: DaemonSet) => {
+  default: ({ spec, metadata }: DaemonSet) => {
+    const generation = own(metadata.annotations, TEMPLATE_GENERATION);
+    if (generation !== undefined && !/^[+-]?\d+$/.test(generation)) {
+      const problem = `strconv.ParseInt: parsing ${JSON.stringify(generation)}: invalid syntax`;
+      throw badRequest(`DaemonSet in version "v1" cannot be handled as a DaemonSet: ${problem}`);
+    }
     if (!spec) return;
     spec.updateStrategy ??= {};
     const { updateStrategy: strategy } = spec;
@@ -63,8 +70,7 @@ export const daemonSetRules: Rules = {
 };
 
 function templateGeneration({ metadata }: DaemonSet): number {
-  const generation = Number(metadata.annotations?.[TEMPLATE_GENERATION] ?? 0);
-  return Number.isInteger(generation) ? generation : 0;
+  return Number(own(metadata.annotations, TEMPLATE_GENERATION) ?? 0);
 }
 
 function number({ metadata }: DaemonSet, generation: number): void {
