@@ -20,7 +20,7 @@ export type GoStruct = ReadonlyMap<string, GoField>;
 
 const STRUCT = /^type (\w+) struct ?\{(?:\}|\n([\s\S]*?)^\})/gm;
 /** With a name of its own, or embedded under the name of its type. */
-const FIELD = /^\t(?:\w+\s+)?(\S.*?)\s+`json:"([\w.$-]+)((?:,\w+)*)"/;
+const FIELD = /^\t(?:\w+\s+)?([\w*[].*?)\s+`json:"([\w.$-]+)((?:,\w+)*)"/;
 const INLINE = /^\t(?:\w+\.)?(\w+)\s+`json:",inline"/;
 
 /** The structs of a package, by name: pure, from the text of its files. */

@@ -62,6 +62,8 @@ export interface Caller {
   readonly fieldValidation?: FieldValidation;
   /** Who owns the fields that are written, if the request does not say. Default: the user's name. */
   readonly fieldManager?: string;
+  /** By way of which subresource, if its handler writes the object by a request of its own, as "scale" does. */
+  readonly subresource?: string;
   warn?(message: string): void;
 }
 
@@ -74,6 +76,8 @@ export interface SubresourceCall {
   readonly object: AnyObject;
   readonly caller: Caller;
   readonly context: WriteContext;
+  /** Who owns what the call changes: for `commit`. */
+  readonly manager: Manager;
 }
 
 export type SubresourceHandler = (call: SubresourceCall) => AnyObject;
@@ -135,7 +139,22 @@ export class ApiServer {
     if (!resource) throw nothingHere();
     if (!resource.verbs.includes("watch")) throw methodNotSupported(resource, "watch");
     const query = request.parameters ?? {};
-    return watch(resource, this.#selection(request, resource, query), query, this, output);
+    const stop = watch(resource, this.#selection(request, resource, query), query, this, output);
+    return resource.custom ? this.#untilRedefined(resource, stop, output) : stop;
+  }
+
+  /** A custom resource that is defined anew is another one: whoever watches it has to begin again. */
+  #untilRedefined(resource: Resource, stop: () => void, output: WatchOutput): () => void {
+    const stopBoth = () => {
+      stopListening();
+      stop();
+    };
+    const stopListening = this.resources.onChange(() => {
+      if (this.resources.find(resource) === resource) return;
+      stopBoth();
+      output.end();
+    });
+    return stopBoth;
   }
 
   /** Hears of every write in its moment; see `Store.listen`. */
@@ -199,8 +218,10 @@ export class ApiServer {
     const handler = this.#subresources[`${resource.plural}/${name}`] ?? this.#subresources[name];
     if (!handler) throw nothingHere();
     const object = this.get(resource, namespace, request.name);
-    const context = this.context(caller, dryRun(request.parameters?.dryRun, "CreateOptions"));
-    return handler({ api: this, request, resource, object, caller, context });
+    const query = request.parameters ?? {};
+    const context = this.context(caller, dryRun(query.dryRun, "CreateOptions"));
+    const manager = this.#manager(query, { ...caller, subresource: name }, "Update", context);
+    return handler({ api: this, request, resource, object, caller, context, manager });
   }
 
   #list(request: ApiRequest, resource: Resource, namespace: string | undefined): AnyObject {
@@ -233,7 +254,9 @@ export class ApiServer {
         throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
       delete metadata.namespace;
     }
-    if (resource.rules.answer) return frozen(resource.rules.answer(object, context));
+    const { answer, standsFor } = resource.rules;
+    if (answer) return frozen(answer(object, context));
+    if (standsFor) return this.request({ ...request, ...standsFor, name: metadata.name ?? "" }, caller);
     const manager = this.#manager(query, caller, "Update", context);
     return this.#begin(object, resource, context, withGiven(manager, request.body, resource));
   }
@@ -402,8 +425,9 @@ export class ApiServer {
     { time }: WriteContext,
     part: Part = "main",
   ): Manager {
-    const name = text(query, "fieldManager") || caller.fieldManager || caller.user.username;
-    return { manager: name, operation, time, ...(part === "status" && { subresource: "status" }) };
+    const manager = text(query, "fieldManager") || caller.fieldManager || caller.user.username;
+    const subresource = part === "status" ? "status" : caller.subresource;
+    return { manager, operation, time, ...(subresource !== undefined && { subresource }) };
   }
 
   readonly #lookup: Lookup = {

@@ -92,7 +92,8 @@ export function ending(
     return { outcome: "marked", object: marked };
   }
   marked.metadata.deletionTimestamp = kubernetesTime(now + grace * 1000);
-  marked.metadata.deletionGracePeriodSeconds = grace;
+  // Of a kind with finalizers of its own no notice is noted, not even none.
+  if (!rules.remains) marked.metadata.deletionGracePeriodSeconds = grace;
   // Whoever controls the object has something else to do now.
   if (metadata.generation) marked.metadata.generation = metadata.generation + 1;
   return { outcome: "marked", object: marked };

@@ -96,13 +96,15 @@ export function validateMetadataUpdate(
 /** Finalizers that need not say whose they are. */
 const STANDARD_FINALIZERS = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 
-function validateMetadataMaps({ metadata }: AnyObject, { custom }: Resource, errors: FieldErrors): void {
+function validateMetadataMaps({ metadata }: AnyObject, { custom, group }: Resource, errors: FieldErrors): void {
   const { labels, annotations, ownerReferences, finalizers } = metadata;
   checkLabels(labels, "metadata.labels", errors);
   checkAnnotations(annotations, "metadata.annotations", errors);
+  // Definitions of custom resources are held on to by a name without an owner, as are their objects.
+  const isFree = custom !== undefined || group === "apiextensions.k8s.io";
   for (const [index, finalizer] of finalizers?.entries() ?? []) {
     for (const problem of qualifiedNameProblems(finalizer)) errors.invalid("metadata.finalizers", finalizer, problem);
-    if (!custom && !finalizer.includes("/") && !STANDARD_FINALIZERS.has(finalizer)) {
+    if (!isFree && !finalizer.includes("/") && !STANDARD_FINALIZERS.has(finalizer)) {
       const why = "name is neither a standard finalizer name nor is it fully qualified";
       errors.invalid(`metadata.finalizers[${index}]`, finalizer, why);
     }

@@ -29,44 +29,48 @@ const LABEL_VALUE_WORDS =
 const longest = (length: number) => `must be no more than ${length} bytes`;
 const mostCharacters = (length: number) => `must be no more than ${length} characters`;
 
-/** A name that has been found good is known by heart: the same labels come with every write. */
-const known = new Set<string>();
-function once(key: string, check: () => string[]): string[] {
-  if (known.has(key)) return [];
-  const problems = check();
-  if (problems.length === 0 && known.size < 10_000) known.add(key);
-  return problems;
+const NONE: readonly string[] = [];
+
+/** What has been found good is known by heart: the same labels come with every write. */
+function remembered(check: (text: string) => readonly string[]): (text: string) => readonly string[] {
+  const good = new Set<string>();
+  return (text) => {
+    if (good.has(text)) return NONE;
+    const problems = check(text);
+    if (problems.length === 0 && good.size < 10_000) good.add(text);
+    return problems;
+  };
 }
 
 export type NameRule = "subdomain" | "label" | "label1035" | "segment";
 
 /** What is wrong with the name of an object. */
-export function nameProblems(name: string, rule: NameRule): string[] {
-  return once(`${rule} ${name}`, () => {
-    switch (rule) {
-      case "subdomain":
-        return subdomainProblems(name);
-      case "label":
-        return labelProblems(name);
-      case "label1035":
-        return [
-          ...(name.length > 63 ? [mostCharacters(63)] : []),
-          ...(LABEL_1035.test(name) ? [] : [LABEL_1035_WORDS]),
-        ];
-      case "segment":
-        return segmentProblems(name);
-    }
-  });
+export function nameProblems(name: string, rule: NameRule): readonly string[] {
+  switch (rule) {
+    case "subdomain":
+      return subdomainProblems(name);
+    case "label":
+      return labelProblems(name);
+    case "label1035":
+      return problemsOf(name, 63, LABEL_1035, LABEL_1035_WORDS);
+    case "segment":
+      return segmentProblems(name);
+  }
 }
 
-export function labelProblems(name: string): string[] {
-  const problems = name.length > 63 ? [mostCharacters(63)] : [];
-  if (!LABEL.test(name)) problems.push(SUBDOMAIN.test(name) ? "must not contain dots" : LABEL_WORDS);
-  return problems;
+function problemsOf(name: string, length: number, form: RegExp, words: string): readonly string[] {
+  const isGood = form.test(name);
+  if (isGood && name.length <= length) return NONE;
+  return [...(name.length > length ? [mostCharacters(length)] : []), ...(isGood ? [] : [words])];
 }
 
-export function subdomainProblems(name: string): string[] {
-  return [...(name.length > 253 ? [mostCharacters(253)] : []), ...(SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_WORDS])];
+export function labelProblems(name: string): readonly string[] {
+  if (LABEL.test(name)) return name.length > 63 ? [mostCharacters(63)] : NONE;
+  return problemsOf(name, 63, LABEL, SUBDOMAIN.test(name) ? "must not contain dots" : LABEL_WORDS);
+}
+
+export function subdomainProblems(name: string): readonly string[] {
+  return problemsOf(name, 253, SUBDOMAIN, SUBDOMAIN_WORDS);
 }
 
 function segmentProblems(name: string): string[] {
@@ -75,34 +79,30 @@ function segmentProblems(name: string): string[] {
 }
 
 /** What is wrong with the key of a label, an annotation, a finalizer, a taint: "example.org/name" or "name". */
-export function qualifiedNameProblems(key: string): string[] {
-  return once(`key ${key}`, () => {
-    const parts = key.split("/");
-    const name = parts.at(-1) as string;
-    if (parts.length > 2) {
-      return [
-        `a valid label key ${NAME_PART_WORDS.slice("name part ".length)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
-      ];
-    }
-    const problems: string[] = [];
-    if (parts.length === 2) {
-      const prefix = parts[0] as string;
-      if (prefix === "") problems.push("prefix part must be non-empty");
-      else problems.push(...subdomainProblems(prefix).map((each) => `prefix part ${each}`));
-    }
-    if (name === "") problems.push("name part must be non-empty");
-    else if (name.length > 63) problems.push(`name part ${longest(63)}`);
-    if (!QUALIFIED.test(name)) problems.push(NAME_PART_WORDS);
-    return problems;
-  });
-}
+export const qualifiedNameProblems = remembered((key) => {
+  const parts = key.split("/");
+  const name = parts.at(-1) as string;
+  if (parts.length > 2) {
+    return [
+      `a valid label key ${NAME_PART_WORDS.slice("name part ".length)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
+  }
+  const problems: string[] = [];
+  if (parts.length === 2) {
+    const prefix = parts[0] as string;
+    if (prefix === "") problems.push("prefix part must be non-empty");
+    else problems.push(...subdomainProblems(prefix).map((each) => `prefix part ${each}`));
+  }
+  if (name === "") problems.push("name part must be non-empty");
+  else if (name.length > 63) problems.push(`name part ${longest(63)}`);
+  if (!QUALIFIED.test(name)) problems.push(NAME_PART_WORDS);
+  return problems;
+});
 
-export function labelValueProblems(value: string): string[] {
-  return once(`value ${value}`, () => [
-    ...(value.length > 63 ? [longest(63)] : []),
-    ...(LABEL_VALUE.test(value) ? [] : [LABEL_VALUE_WORDS]),
-  ]);
-}
+export const labelValueProblems = remembered((value) => [
+  ...(value.length > 63 ? [longest(63)] : []),
+  ...(LABEL_VALUE.test(value) ? [] : [LABEL_VALUE_WORDS]),
+]);
 
 /** Checks labels, wherever they stand. */
 export function checkLabels(

@@ -47,6 +47,8 @@ export interface Rules {
   readonly keepsStatus?: boolean;
   /** Objects that are questions are answered and never stored: this is what a create gives back then. */
   answer?(object: AnyObject, context: WriteContext): AnyObject;
+  /** Another name for creating something under an object of the same name: a Binding for "pods/binding". */
+  readonly standsFor?: { readonly kind: Kind; readonly subresource: string };
   /** Fills in what is left out. */
   default?(object: AnyObject): void;
   /** What the server decides when an object begins. The status is gone by then, if the kind has one. */

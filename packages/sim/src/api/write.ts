@@ -113,8 +113,9 @@ export function changedObject(
   const errors = new FieldErrors();
   let next = object;
   if (part === "status") {
-    // Everything else is what it was; of metadata a status write may change labels, annotations and the like.
-    next = { ...before, metadata: object.metadata };
+    // Everything else is what it was; of metadata a status write may change labels, annotations and the like, but not of
+    // a custom resource.
+    next = { ...before, metadata: resource.custom ? { ...before.metadata } : object.metadata };
     if (object.status === undefined) delete next.status;
     else next.status = object.status;
     rules.prepareForStatusUpdate?.(next, before, context);

@@ -8,6 +8,7 @@ import { timingSafeEqual } from "node:crypto";
 import { type ApiServer, type SubresourceHandler, SYSTEM } from "../api/api-server.ts";
 import type { Lookup, Resource, User } from "../api/resource.ts";
 import { type Attributes, type Decision, refusalOf } from "./attributes.ts";
+import { withoutEscalation } from "./escalation.ts";
 import { type Headers, impersonation, missingFirst } from "./impersonation.ts";
 import { authorize } from "./rbac.ts";
 import { answers } from "./reviews.ts";
@@ -37,10 +38,10 @@ export class Access {
     this.#attached = { server, lookup: server.context(SYSTEM, true).lookup };
   }
 
-  /** A resource as the server is to serve it: those that are questions are answered by us. */
+  /** A resource as the server is to serve it: we answer those that are questions, and guard those that give rights. */
   completed(resource: Resource): Resource {
     const answer = this.#answers[`${resource.group}/${resource.plural}`];
-    return answer ? { ...resource, rules: { ...resource.rules, answer } } : resource;
+    return answer ? { ...resource, rules: { ...resource.rules, answer } } : withoutEscalation(resource);
   }
 
   /** Whose token it is; a text says why it is nobody's any more, `undefined` that nobody knows it. */

@@ -91,7 +91,8 @@ function rulesOf(binding: AnyObject, namespace: string | undefined, lookup: Look
 /** Roles are read on every request, and change next to never. */
 const known = new WeakMap<AnyObject, readonly Rule[]>();
 
-function readRules(role: AnyObject): readonly Rule[] {
+/** What a role says; nothing that is no rule. */
+export function readRules(role: AnyObject): readonly Rule[] {
   let rules = known.get(role);
   if (!rules) {
     rules = itemsAt(role, "rules").map((rule) => ({
@@ -128,7 +129,8 @@ function meansResource(rule: string, resource: string, subresource: string): boo
   return subresource !== "" && rule === `*/${subresource}`;
 }
 
-function covers(url: string, path: string): boolean {
+/** Whether a path is meant by one that may end in "*". */
+export function covers(url: string, path: string): boolean {
   return url === "*" || url === path || (url.endsWith("*") && path.startsWith(url.replace(/\*+$/, "")));
 }
 

@@ -274,6 +274,43 @@ export const access = suite("access", (it, target) => {
     });
   });
 
+  it("nobody gives others what they have not themselves", async () => {
+    const namespace = await target().namespace();
+    const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+    const mayWriteRoles = { apiGroups: [API_GROUP], resources: ["roles", "rolebindings"], verbs: ["create"] };
+    await allow(target(), namespace, "eve", [...READ_PODS, mayWriteRoles]);
+    const make = (plural: string, object: object) =>
+      target().http("POST", `${path}/${plural}`, {
+        body: JSON.stringify(object),
+        headers: { "content-type": "application/json", "impersonate-user": "eve" },
+      });
+    const held = { metadata: { name: "held" }, rules: READ_PODS };
+    expect((await eventually(() => make("roles", held), 201)).status).toBe(201);
+    const rules = [{ apiGroups: [""], resources: ["pods", "secrets"], verbs: ["get", "delete"] }];
+    expect(objectOf(await make("roles", { metadata: { name: "more" }, rules }))).toMatchObject({
+      code: 403,
+      message: [
+        'roles.rbac.authorization.k8s.io "more" is forbidden: user "eve" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:',
+        '{APIGroups:[""], Resources:["pods"], Verbs:["delete"]}',
+        '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "delete"]}',
+      ].join("\n"),
+    });
+    const bind = (name: string) =>
+      make("rolebindings", {
+        metadata: { name },
+        roleRef: { apiGroup: API_GROUP, kind: "ClusterRole", name },
+        subjects: [{ kind: "User", apiGroup: API_GROUP, name: "eve" }],
+      });
+    expect(objectOf(await bind("cluster-admin"))).toMatchObject({
+      code: 403,
+      message: [
+        'rolebindings.rbac.authorization.k8s.io "cluster-admin" is forbidden: user "eve" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:',
+        '{APIGroups:["*"], Resources:["*"], Verbs:["*"]}',
+        '{NonResourceURLs:["*"], Verbs:["*"]}',
+      ].join("\n"),
+    });
+  });
+
   it("the roles that every cluster begins with are there", async () => {
     const { client } = target();
     const rule = (list: rbacV1.PolicyRule[] | undefined, resource: string) =>

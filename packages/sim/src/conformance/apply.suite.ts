@@ -1,13 +1,9 @@
 /** Server-side apply: what becomes of objects, who owns which field, and how conflicts are told. */
-import { SeededRandom } from "@berth/kube";
 import { expect } from "vitest";
 import type { JsonObject } from "../api/json.ts";
-import { serveThings } from "./patches.suite.ts";
-import { owners, refusal, Subject, send } from "./patching.ts";
-import { configMaps, deployments, nextWrite, things, types, type Writable } from "./random-writes.ts";
+import { owners, refusal, Subject, serveThings } from "./patching.ts";
 import { suite } from "./suite.ts";
 import type { Target } from "./target.ts";
-import { comparable, WriteModel } from "./write-model.ts";
 
 const as = (manager: string, more = "") => `?fieldManager=${manager}${more}`;
 const FORCE = "&force=true";
@@ -384,6 +380,44 @@ export const apply = suite("Server-side apply", (it, target) => {
     await subject.delete();
   });
 
+  it("whoever scales owns the replicas, under that name", async () => {
+    const { subject, configuration } = await deployment(target());
+    await subject.patch("apply", configuration({ spec: quiet }), as("ann"));
+    const scaled = await subject.patch("merge", { spec: { replicas: 1 } }, `/scale${as("bob")}`);
+    expect([scaled.status, scaled.body.kind, scaled.body.metadata.managedFields]).toEqual([200, "Scale", undefined]);
+    const after = await subject.get();
+    expect(owners(after)["bob/Update/scale"]).toEqual({ "f:spec": leaves("replicas") });
+    expect(owners(after)["ann/Apply"]?.["f:spec"]).not.toHaveProperty(["f:replicas"]);
+    const conflict = await subject.patch("apply", configuration({ spec: quiet }), as("ann"));
+    expect(conflict.body.message).toBe(
+      'Apply failed with 1 conflict: conflict with "bob" with subresource "scale" using apps/v1: .spec.replicas',
+    );
+    await subject.delete();
+  });
+
+  it("nobody owns where a pod is bound to; whoever resizes it owns the size", async () => {
+    const { subject } = await place(target(), "v1", "Pod", "pods");
+    const containers = [{ name: "main", image: "any", resources: { requests: { cpu: "1" } } }];
+    await subject.create({ spec: { schedulerName: "nobody", containers } }, as("ann"));
+    const resized = { spec: { containers: [{ name: "main", resources: { requests: { cpu: "2" } } }] } };
+    await subject.patch("strategic", resized, `/resize${as("bob")}`);
+    const before = await subject.get();
+    expect(owners(before)["bob/Update/resize"]).toEqual({
+      "f:spec": { "f:containers": { 'k:{"name":"main"}': { "f:resources": { "f:requests": leaves("cpu") } } } },
+    });
+    const binding = {
+      apiVersion: "v1",
+      kind: "Binding",
+      metadata: { name: "it" },
+      target: { kind: "Node", name: "nowhere" },
+    };
+    expect((await subject.post("/binding", binding)).status).toBe(201);
+    const after = await subject.get();
+    expect(after.body.spec.nodeName).toBe("nowhere");
+    expect(owners(after)).toEqual(owners(before));
+    await subject.delete();
+  });
+
   it("owners of a Service's ports, by port and protocol", async () => {
     const { subject, configuration } = await place(target(), "v1", "Service", "services");
     const ports = [
@@ -553,45 +587,6 @@ export const apply = suite("Server-side apply", (it, target) => {
     expect((await subject.get()).body.data).toEqual({ a: "2", c: "1" });
   });
 });
-
-/**
- * Many writes of all kinds, in random order, to one object: after each of them it is the same here and there, and the same
- * managers own the same fields. `FUZZ_ROUNDS` gives more of them, `FUZZ_SEED` others.
- */
-export const randomWrites = suite("Random writes", (it, target) => {
-  const { FUZZ_ROUNDS = "3", FUZZ_SEED = "apply" } = process.env;
-  for (const kind of [configMaps, deployments, things]) {
-    for (let round = 0; round < Number(FUZZ_ROUNDS); round++) {
-      const seed = `${FUZZ_SEED} ${kind.kind} ${round}`;
-      it(`to a ${kind.kind} (${seed})`, async () => {
-        if (kind === things) await serveThings(target());
-        await compareWrites(target(), kind, seed);
-      });
-    }
-  }
-});
-
-const WRITES = 25;
-
-async function compareWrites(target: Target, kind: Writable, seed: string): Promise<void> {
-  const random = new SeededRandom(seed);
-  const model = new WriteModel(kind);
-  const collection = kind.path(await target.namespace());
-  const name = "it";
-  /** How it is there, and in the model. */
-  let [there, here]: (JsonObject | undefined)[] = [];
-  for (let count = 0; count < WRITES; count++) {
-    const write = nextWrite(random, kind, name, here);
-    const path = collection + (write.method === "POST" ? "" : `/${name}`) + write.where;
-    const reply = await send(target, write.method, path, write.body(there), write.type);
-    const expected = model.send(write, name, here);
-    const what = `${count}: ${write.method} ${write.where} ${write.type} ${JSON.stringify(write.body(here))}`;
-    expect({ what, answer: comparable(reply, kind) }).toEqual({ what, answer: comparable(expected, kind) });
-    if (reply.status < 300) [there, here] = [reply.body, expected.body];
-  }
-  await send(target, "PATCH", `${collection}/${name}`, { metadata: { finalizers: null } }, types.merge);
-  await send(target, "DELETE", `${collection}/${name}`);
-}
 
 /** kubectl is one of those whose names begin like the cluster's own. */
 function withoutKubectl(body: { metadata: { managedFields: { manager: string }[] } }) {

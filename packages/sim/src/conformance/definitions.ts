@@ -87,8 +87,8 @@ async function isEstablished(target: Target, definition: Definition): Promise<bo
 /** The real server serves a moment after it says so. */
 async function isServed(target: Target, definition: Definition): Promise<boolean> {
   const served = definition.spec.versions.filter((each) => each.served);
-  const lists = await Promise.all(served.map(({ name }) => send(target, "GET", pathOf(definition, "default", name))));
-  return lists.every((list) => list.kind !== "Status");
+  const lists = await Promise.all(served.map(({ name }) => target.http("GET", pathOf(definition, "default", name))));
+  return lists.every(({ status }) => status === 200);
 }
 
 /** Waits until something is so. */

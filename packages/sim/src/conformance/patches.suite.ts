@@ -1,8 +1,6 @@
 /** What becomes of objects when they are patched: JSON, merge and strategic merge patches, and how they are refused. */
-import { apiextensionsV1, isAlreadyExists } from "@berth/kube";
 import { expect } from "vitest";
-import { type PatchName, Subject, send } from "./patching.ts";
-import { thingDefinition } from "./random-writes.ts";
+import { type PatchName, Subject, serveThings } from "./patching.ts";
 import { suite } from "./suite.ts";
 import type { Target } from "./target.ts";
 
@@ -13,25 +11,6 @@ async function configMap(target: Target, data: Record<string, string> = { x: "1"
   const subject = new Subject(target, `/api/v1/namespaces/${await target.namespace()}/configmaps`);
   await subject.create({ data });
   return subject;
-}
-
-/** A custom resource's definition that is served. */
-export async function serveThings(target: Target): Promise<void> {
-  const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-  await target.client
-    .create(apiextensionsV1.CustomResourceDefinition, structuredClone(thingDefinition))
-    .catch((error) => {
-      if (!isAlreadyExists(error)) throw error;
-    });
-  for (let tries = 0; tries < 200; tries++) {
-    const { body } = await send(target, "GET", `${path}/${thingDefinition.metadata.name}`);
-    const established = body.status?.conditions?.some(
-      (each: { type: string; status: string }) => each.type === "Established" && each.status === "True",
-    );
-    const { status } = await send(target, "GET", "/apis/patch.berth.dev/v1/things");
-    if (established && status === 200) return;
-  }
-  throw new Error("the definition is not served");
 }
 
 export const patches = suite("Patches", (it, target) => {

@@ -1,6 +1,7 @@
 /** What suites about patches have in common: sending them, and reading who owns what. */
+import { apiextensionsV1, isAlreadyExists } from "@berth/kube";
 import type { JsonObject } from "../api/json.ts";
-import { types } from "./random-writes.ts";
+import { thingDefinition, types } from "./random-writes.ts";
 import type { Target } from "./target.ts";
 
 export type PatchName = keyof typeof types;
@@ -62,13 +63,14 @@ export class Subject {
     return send(this.#target, "PUT", this.#path(query), object);
   }
 
+  /** Creates something under it, as a binding. */
+  post(where: string, body: unknown): Promise<Reply> {
+    return send(this.#target, "POST", this.#path(where), body);
+  }
+
   /** @param where - "/status?fieldManager=a" */
   patch(type: PatchName, body: unknown, where = ""): Promise<Reply> {
     return send(this.#target, "PATCH", this.#path(where), body, types[type]);
-  }
-
-  patchAs(contentType: string, body: unknown): Promise<Reply> {
-    return send(this.#target, "PATCH", this.#path(""), body, contentType);
   }
 
   delete(): Promise<Reply> {
@@ -105,4 +107,23 @@ export function owners({ body }: Reply): Record<string, JsonObject> {
 export function refusal({ status, body }: Reply) {
   const { reason, message, details } = body;
   return { status, reason, message, ...(details?.causes && { causes: details.causes }) };
+}
+
+/** Sees to it that there are things: custom resources whose definition has all kinds of lists and maps. */
+export async function serveThings(target: Target): Promise<void> {
+  const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  await target.client
+    .create(apiextensionsV1.CustomResourceDefinition, structuredClone(thingDefinition))
+    .catch((error) => {
+      if (!isAlreadyExists(error)) throw error;
+    });
+  for (let tries = 0; tries < 200; tries++) {
+    const { body } = await send(target, "GET", `${path}/${thingDefinition.metadata.name}`);
+    const established = body.status?.conditions?.some(
+      (each: { type: string; status: string }) => each.type === "Established" && each.status === "True",
+    );
+    const { status } = await send(target, "GET", "/apis/patch.berth.dev/v1/things");
+    if (established && status === 200) return;
+  }
+  throw new Error("the definition is not served");
 }

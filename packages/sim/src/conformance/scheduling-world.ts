@@ -2,7 +2,7 @@
  * A corner of a cluster for tests of scheduling: nodes that only the test's own pods go to, and what became of those pods.
  * Other nodes may be there; the test's pods cannot go to them, and messages count them.
  */
-import { coreV1, eventsV1, findCondition, isNotFound, schedulingV1, sleep, WallClock } from "@berth/kube";
+import { coreV1, eventsV1, findCondition, isForbidden, isNotFound, schedulingV1, sleep, WallClock } from "@berth/kube";
 import type { NodeShape, Target } from "./target.ts";
 
 type Pod = coreV1.Pod;
@@ -90,7 +90,16 @@ export class SchedulingWorld {
 
   async pod(name: string, options: PodOptions = {}): Promise<Pod> {
     if (options.priority !== undefined) await this.#priorityClass(options.priority, options.preempts ?? true);
-    return this.target.client.create(coreV1.Pod, this.podObject(name, options));
+    const { client } = this.target;
+    return eventually(`pod ${name} to be accepted`, async () => {
+      try {
+        return await client.create(coreV1.Pod, this.podObject(name, options));
+      } catch (error) {
+        // A priority class is not known everywhere in the moment it is made.
+        if (isForbidden(error) && String(error).includes("no PriorityClass")) return undefined;
+        throw error;
+      }
+    });
   }
 
   /** A pod that is on a node and runs, since the given moment. */
@@ -216,7 +225,7 @@ function sentence(all: number, reasons: Readonly<Record<string, number>>): strin
 }
 
 const clock = new WallClock();
-const PATIENCE_MS = Number(process.env.PATIENCE ?? 60_000);
+const PATIENCE_MS = 60_000;
 
 /** Asks again and again, until there is an answer. */
 export async function eventually<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {

@@ -1,6 +1,7 @@
 /** What the scheduler does with pods that name it: where they go, what it says if they go nowhere, and when it tries again. */
-import { coreV1, type KubernetesObject } from "@berth/kube";
+import { coreV1, integer, type KubernetesObject, pick, SeededRandom } from "@berth/kube";
 import { expect } from "vitest";
+import { predict } from "./scheduling-prediction.ts";
 import { CLAIMS, SchedulingWorld } from "./scheduling-world.ts";
 import { suite } from "./suite.ts";
 
@@ -470,6 +471,78 @@ export const scheduling = suite("scheduling", (it, target) => {
     });
     await world.placeOf("running");
   });
+
+  for (const seed of ["a", "b", "c"]) {
+    inWorld(`goes where our rules say in a random cluster (${seed})`, async (world) => {
+      const random = new SeededRandom(`scheduling ${seed}`);
+      const chance = (share: number) => random.next() < share;
+      const zones = ["x", "y", "z"];
+      for (let index = 0; index < 6; index++) {
+        const node = await world.node(`n${index}`, {
+          allocatable: { cpu: String(integer(random, 2, 9)), memory: `${integer(random, 4, 17)}Gi` },
+          labels: { zone: pick(random, zones), ...(chance(0.4) && { disk: "ssd" }) },
+          ...(chance(0.3) && { taints: [{ key: "busy", effect: "PreferNoSchedule" }] }),
+        });
+        for (let number = 0; number < integer(random, 0, 3); number++) {
+          await world.running(`there-${index}-${number}`, node, {
+            requests: { cpu: `${integer(random, 1, 8)}00m`, memory: `${integer(random, 1, 20)}00Mi` },
+            labels: { app: pick(random, ["web", "db"]) },
+          });
+        }
+      }
+      const { client } = world.target;
+      for (let number = 0; number < 8; number++) {
+        const affinity: coreV1.Affinity = {
+          ...(chance(0.4) && {
+            nodeAffinity: {
+              preferredDuringSchedulingIgnoredDuringExecution: [
+                {
+                  weight: integer(random, 1, 100),
+                  preference: { matchExpressions: [{ key: "disk", operator: "Exists" }] },
+                },
+              ],
+            },
+          }),
+          ...(chance(0.4) && {
+            [chance(0.5) ? "podAffinity" : "podAntiAffinity"]: {
+              preferredDuringSchedulingIgnoredDuringExecution: [
+                {
+                  weight: integer(random, 1, 100),
+                  podAffinityTerm: { labelSelector: { matchLabels: { app: "web" } }, topologyKey: "zone" },
+                },
+              ],
+            },
+          }),
+        };
+        const pod = await world.pod(`p${number}`, {
+          requests: {
+            ...(chance(0.8) && { cpu: `${integer(random, 1, 15)}00m` }),
+            ...(chance(0.8) && { memory: `${integer(random, 1, 30)}00Mi` }),
+          },
+          labels: { app: pick(random, ["web", "db"]) },
+          spec: {
+            affinity,
+            schedulingGates: [{ name: "example.org/wait" }],
+            ...(chance(0.4) && {
+              topologySpreadConstraints: [
+                {
+                  maxSkew: integer(random, 1, 3),
+                  topologyKey: "zone",
+                  whenUnsatisfiable: "ScheduleAnyway" as const,
+                  labelSelector: { matchLabels: { app: "web" } },
+                },
+              ],
+            }),
+          },
+        });
+        const expected = await predict(client, pod);
+        const key = { namespace: world.namespace, name: `p${number}` };
+        await client.patch(coreV1.Pod, key, { merge: { spec: { schedulingGates: null } } });
+        if (expected.best.length > 0) expect(expected.best).toContain(await world.placeOf(`p${number}`));
+        else expect((await world.unscheduled(`p${number}`)).message).toContain(expected.message);
+      }
+    });
+  }
 
   inWorld("leaves pods alone that name another scheduler", async (world) => {
     await world.node("n");

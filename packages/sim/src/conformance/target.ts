@@ -26,6 +26,13 @@ export interface Target {
   /** A node that runs pods: simulated, or KWOK's. */
   addNode(shape: NodeShape): Promise<void>;
   removeNode(name: string): Promise<void>;
+  /** The name of a node that really runs containers, with the image `berth.dev/busybox`; absent where there is none. */
+  runningNode?(): Promise<string>;
+  /**
+   * Starts one more scheduler beside the first, with a configuration as kube-scheduler takes it. It serves pods that name
+   * it, and stays until the target is gone.
+   */
+  scheduler?(name: string, configuration: Readonly<Record<string, unknown>>): Promise<void>;
   kubectl(args: readonly string[], input?: string): Promise<KubectlResult>;
   /** A plain HTTP request as an administrator: for what no client of ours would send. */
   http(method: string, path: string, options?: HttpOptions): Promise<HttpAnswer>;

@@ -26,7 +26,8 @@ export class WriteModel {
 
   constructor({ apiVersion, kind }: Writable) {
     for (const resource of builtinResources()) this.#server.resources.add(resource);
-    for (const resource of resourcesOf(thingDefinition as Definition, true)) this.#server.resources.add(resource);
+    for (const resource of resourcesOf(thingDefinition as Definition, { isNew: true, isGoing: () => false }))
+      this.#server.resources.add(resource);
     this.#kind = this.#server.resources.findKind(apiVersion, kind) as Kind;
   }
 

@@ -3,6 +3,7 @@ import type { apiextensionsV1 } from "@berth/kube";
 import type { Column } from "../api/resource.ts";
 import { since } from "../kinds/columns/ages.ts";
 import { nameColumn } from "../kinds/columns/common.ts";
+import { momentOf } from "../schema/scalars.ts";
 import { type JsonPath, jsonPath } from "./json-path.ts";
 
 type ColumnDefinition = apiextensionsV1.CustomResourceColumnDefinition;
@@ -47,7 +48,7 @@ function cellOf(find: JsonPath, object: unknown, type: string, now: number): unk
       return typeof value === "boolean" ? value : null;
     case "date":
       if (typeof value !== "string") return null;
-      return value !== "" && Number.isNaN(Date.parse(value)) ? "<invalid>" : since(value, now);
+      return value !== "" && Number.isNaN(momentOf(value)) ? "<invalid>" : since(value, now);
     default:
       return null;
   }

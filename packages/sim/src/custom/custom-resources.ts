@@ -21,6 +21,7 @@ export class CustomResources implements Component {
   readonly #api: LocalApi;
   readonly #bench: Workbench;
   readonly #served = new Map<string, Served>();
+  readonly #going = new Set<string>();
   /** Hear of the objects of definitions that go. */
   readonly #waiting = new Map<string, () => void>();
   #stopListening = () => {};
@@ -68,7 +69,7 @@ export class CustomResources implements Component {
     const before = this.#served.get(name);
     if (before && isSame(before.definition, definition)) return;
     const isNew = !before && this.#collection(definition).size === 0;
-    const resources = resourcesOf(definition, isNew);
+    const resources = resourcesOf(definition, { isNew, isGoing: () => this.#going.has(name) });
     const registry = this.#surroundings.server.resources;
     for (const resource of before?.resources ?? []) {
       if (!resources.some(({ version }) => version === resource.version)) registry.remove(resource);
@@ -90,6 +91,7 @@ export class CustomResources implements Component {
       return;
     }
     this.#serve(definition);
+    this.#going.add(name);
     const [resource] = this.#served.get(name)?.resources ?? [];
     const collection = this.#collection(definition);
     if (!resource || collection.size === 0) {
@@ -130,6 +132,7 @@ export class CustomResources implements Component {
   #unserve(name: string): void {
     const served = this.#served.get(name);
     this.#served.delete(name);
+    this.#going.delete(name);
     for (const resource of served?.resources ?? []) this.#surroundings.server.resources.remove(resource);
     if (served) this.#reconsider(this.#group(served.definition));
   }
@@ -156,9 +159,5 @@ export class CustomResources implements Component {
 
 /** Whether the same is to be served for both. */
 function isSame(a: Definition, b: Definition): boolean {
-  return (
-    equal(a.spec, b.spec) &&
-    equal(a.status?.acceptedNames, b.status?.acceptedNames) &&
-    isTrue(a, "Terminating") === isTrue(b, "Terminating")
-  );
+  return equal(a.spec, b.spec) && equal(a.status?.acceptedNames, b.status?.acceptedNames);
 }

@@ -6,7 +6,7 @@ import { fillIn } from "../schema/defaults.ts";
 import { pruned } from "../schema/prune.ts";
 import type { SchemaNode } from "../schema/schema.ts";
 import { columnsOf } from "./columns.ts";
-import { type Definition, isTrue, type Version } from "./definition.ts";
+import type { Definition, Version } from "./definition.ts";
 import { jsonPath } from "./json-path.ts";
 import { schemaNode } from "./schema-node.ts";
 
@@ -18,16 +18,29 @@ export function storageOf({ spec }: Definition): string {
   return `${spec.group}/${spec.names.plural}`;
 }
 
-/** One resource for each version that is served. @param isNew - Whether all objects that there are were written by it. */
-export function resourcesOf(definition: Definition, isNew: boolean): Resource[] {
+/** What a definition does not say itself. */
+export interface Circumstances {
+  /** Whether all objects that there are were written by it. */
+  readonly isNew: boolean;
+  /** Whether it is about to go, now. */
+  readonly isGoing: () => boolean;
+}
+
+/** One resource for each version that is served. */
+export function resourcesOf(definition: Definition, circumstances: Circumstances): Resource[] {
   const stored = definition.spec.versions.find(({ storage }) => storage);
   if (!stored) return [];
   return definition.spec.versions
     .filter(({ served }) => served)
-    .map((version) => resourceOf(definition, version, stored, isNew));
+    .map((version) => resourceOf(definition, version, stored, circumstances));
 }
 
-function resourceOf(definition: Definition, version: Version, stored: Version, isNew: boolean): Resource {
+function resourceOf(
+  definition: Definition,
+  version: Version,
+  stored: Version,
+  { isNew, isGoing }: Circumstances,
+): Resource {
   const { group, names, scope } = definition.spec;
   const accepted = definition.status?.acceptedNames ?? names;
   const apiVersion = `${group}/${version.name}`;
@@ -48,7 +61,7 @@ function resourceOf(definition: Definition, version: Version, stored: Version, i
     subresources: subresourcesOf(version, accepted.kind, apiVersion),
     hasStatus: version.subresources?.status !== undefined,
     schema,
-    rules: rulesOf(definition, version),
+    rules: rulesOf(definition, version, isGoing),
     columns: columnsOf(version.additionalPrinterColumns),
     custom: {
       ...(scale && {
@@ -77,9 +90,10 @@ function subresourcesOf({ subresources }: Version, kind: string, apiVersion: str
   ];
 }
 
-function rulesOf(definition: Definition, { selectableFields }: Version): Rules {
+function rulesOf(definition: Definition, { selectableFields }: Version, isGoing: () => boolean): Rules {
   const { group, names } = definition.spec;
-  const refuseNew = ({ metadata }: AnyObject) => {
+  const prepareForCreate = ({ metadata }: AnyObject) => {
+    if (!isGoing()) return;
     const why = "create not allowed while custom resource definition is terminating";
     throw forbidden({ group, plural: names.plural }, metadata.name ?? "", why);
   };
@@ -89,7 +103,7 @@ function rulesOf(definition: Definition, { selectableFields }: Version): Rules {
   }));
   return {
     generation: true,
-    ...(isTrue(definition, "Terminating") && { prepareForCreate: refuseNew }),
+    prepareForCreate,
     ...(fields.length > 0 && {
       fields: (object: AnyObject) => {
         const entries = fields.map(({ name, find }) => [name, String(find(object)[0] ?? "")] as const);

@@ -54,6 +54,8 @@ export class OtherPaths {
         return { body: access.discovery };
       case "/openid/v1/jwks":
         return { body: access.publicKeys, headers: { "content-type": "application/jwk-set+json" } };
+      case "/openapi/v2":
+        return oldOpenApi(exchange);
       case "/openapi/v3":
         return tagged(exchange, jsonText(openApiPaths(this.#openApiEntries())));
     }
@@ -129,6 +131,7 @@ export class OtherPaths {
       ...groups,
       ...HEALTH,
       "/metrics",
+      "/openapi/v2",
       "/openapi/v3",
       "/openid/v1/jwks",
       "/version",
@@ -152,6 +155,18 @@ function health(name: string, [check]: readonly string[], query: UrlQuery): Answ
   if (!isSet(query, "verbose") || check !== undefined) return { body: "ok" };
   return { body: [...CHECKS.map((each) => `[+]${each} ok`), `${name} check passed`, ""].join("\n") };
 }
+
+/**
+ * The old documents, without anything in them. kubectl asks for them when the new ones have not what it looks for, and is
+ * content with nothing, which in protobuf is nothing at all.
+ */
+function oldOpenApi(exchange: Exchange): Answer {
+  const accept = exchange.header("accept") ?? "";
+  if (accept.includes("protobuf")) return { body: "", headers: { "content-type": OLD_OPENAPI } };
+  return { body: { swagger: "2.0", info: { title: "Kubernetes", version: VERSION.gitVersion }, paths: {} } };
+}
+
+const OLD_OPENAPI = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 /** Whoever has it already need not be told again. */
 function tagged(exchange: Exchange, text: string, headers: Record<string, string> = {}): Answer {

@@ -11,7 +11,7 @@ import { type Logs, serveLog } from "./logs.ts";
 import type { Outgoing } from "./outgoing.ts";
 import type { ResourceRoute, UrlQuery } from "./route.ts";
 import { includeObject, partial, partialList, tableOf } from "./table.ts";
-import { warningHeaders } from "./warnings.ts";
+import { deprecation, warningHeaders } from "./warnings.ts";
 import type { WatchStreams } from "./watch-stream.ts";
 
 export interface ResourceContext {
@@ -71,7 +71,7 @@ export async function serveResource(
 
   const release = context.hold();
   try {
-    const warnings: string[] = [];
+    const warnings = deprecation(resource);
     const caller = callerOf(exchange, user, warnings);
     if (body && !isDeletion(verb)) checkDuplicates(body, resource, query, warnings);
     const request: ApiRequest = {

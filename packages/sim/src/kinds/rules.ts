@@ -1,4 +1,5 @@
 /** The rules of Kubernetes' own kinds, by group and plural. Kinds without any are stored as they come. */
+import { coreV1 } from "@berth/kube";
 import type { Rules } from "../api/resource.ts";
 import { configMapRules, secretRules } from "./core/config-map.ts";
 import { endpointSliceRules, endpointsRules } from "./core/endpoints.ts";
@@ -32,6 +33,7 @@ const NOT_COUNTED: Rules = { generation: false };
 const GUARDED: Rules = { generation: true, needsVersion: true };
 
 export const rules: Readonly<Record<string, Rules>> = {
+  "/bindings": { standsFor: { kind: coreV1.Pod, subresource: "binding" } },
   "/configmaps": configMapRules,
   "/endpoints": endpointsRules,
   "/events": eventRules,

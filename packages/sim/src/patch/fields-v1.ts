@@ -1,15 +1,27 @@
 /** Sets of fields as `managedFields` shows them: `{"f:spec":{"f:replicas":{}}}`. */
-import { define, isObject, type JsonObject } from "../api/json.ts";
+import { define, frozen, isObject, type JsonObject } from "../api/json.ts";
 import { EMPTY, type FieldSet, isEmpty } from "./field-set.ts";
 import { compareElements, type PathElement, parsedElement } from "./path-element.ts";
 
-/** A set as it is shown. "." stands for the field itself where something below it is in the set, too. */
-export function fieldsV1(set: FieldSet, includesItself = false): JsonObject {
+const known = new WeakMap<FieldSet, JsonObject>();
+
+/** A set as it is shown, frozen. Many objects have owners of the same sets, so each is made once. */
+export function fieldsV1(set: FieldSet): JsonObject {
+  let fields = known.get(set);
+  if (!fields) {
+    fields = frozen(shown(set, false));
+    known.set(set, fields);
+  }
+  return fields;
+}
+
+/** "." stands for the field itself where something below it is in the set, too. */
+function shown(set: FieldSet, includesItself: boolean): JsonObject {
   const result: JsonObject = includesItself && !isEmpty(set) ? { ".": {} } : {};
   const elements = new Set([...set.members, ...set.children.keys()]);
   for (const element of [...elements].sort(compareElements)) {
     const children = set.children.get(element);
-    define(result, element, children ? fieldsV1(children, set.members.has(element)) : {});
+    define(result, element, children ? shown(children, set.members.has(element)) : {});
   }
   return result;
 }

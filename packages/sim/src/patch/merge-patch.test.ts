@@ -80,6 +80,9 @@ describe("the laws of merge patches", () => {
 
 function difference(from: unknown, to: unknown): unknown {
   if (!isObject(from) || !isObject(to)) return to;
-  const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])];
-  return Object.fromEntries(keys.map((key) => [key, key in to ? difference(from[key], to[key]) : null]));
+  const [old, fresh] = [new Map(Object.entries(from)), new Map(Object.entries(to))];
+  const keys = new Set([...old.keys(), ...fresh.keys()]);
+  return Object.fromEntries(
+    [...keys].map((key) => [key, fresh.has(key) ? difference(old.get(key), fresh.get(key)) : null]),
+  );
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Rules } from "../api/resource.ts";
+import type { SchemaNode } from "../schema/schema.ts";
 import { AppServer, appResource, refusalOf } from "./testing.ts";
 
 const fieldsOf = (...names: string[]) => Object.fromEntries(names.map((name) => [`f:${name}`, {}]));
@@ -273,6 +274,29 @@ describe("apply", () => {
     });
     app.apply({ status: { ready: 1 } }, { as: "ann", under: "status" });
     expect(app.get().status).toEqual({ ready: 1 });
+  });
+
+  it("follows when a definition makes one thing of a list or map", () => {
+    const app = new AppServer();
+    app.apply({ spec: { tags: ["a"], containers: [{ name: "c", image: "i" }], pair: { a: "1" } } }, { as: "ann" });
+    const { schema } = appResource();
+    const { spec, ...others } = schema.fields as Readonly<Record<string, SchemaNode>>;
+    const fields = { ...spec?.fields };
+    fields.containers = { ...(fields.containers as SchemaNode), listType: "atomic" };
+    fields.pair = { ...(fields.pair as SchemaNode), mapType: "atomic" };
+    app.server.resources.add(
+      appResource({ schema: { ...schema, fields: { ...others, spec: { type: "object", fields } } } }),
+    );
+    const changed = { spec: { containers: [{ name: "d" }], pair: { b: "2" }, tags: ["b"] } };
+    expect(refusalOf(() => app.apply(changed, { as: "bob" })).details?.causes?.map(({ field }) => field)).toEqual([
+      ".spec.containers",
+      ".spec.pair",
+    ]);
+    app.apply(changed, { as: "bob", force: true });
+    expect(app.owners()).toEqual({
+      "ann/Apply": { "f:spec": { "f:tags": { 'v:"a"': {} } } },
+      "bob/Apply": { "f:spec": { "f:containers": {}, "f:pair": {}, "f:tags": { 'v:"b"': {} } } },
+    });
   });
 
   it("does nothing in a dry run, and shows what it would have done", () => {

@@ -5,7 +5,7 @@
  * was before and after it, and who owns what is worked out from the notes when somebody asks. Objects are frozen and share
  * what they have in common, so notes cost little; after a few of them they are worked out, so that they do not pile up.
  */
-import { type AnyObject, isObject, type JsonObject } from "../api/json.ts";
+import { type AnyObject, frozen, isObject, type JsonObject } from "../api/json.ts";
 import { badRequest, type Refusal } from "../api/refusal.ts";
 import type { Resource } from "../api/resource.ts";
 import { decodePart } from "../schema/decode.ts";
@@ -24,6 +24,7 @@ import {
   type Writer,
 } from "./managers.ts";
 import { afterUpdate } from "./owning.ts";
+import { reconciled } from "./reconciling.ts";
 import { unexpected } from "./refusals.ts";
 import { rootOf } from "./shape.ts";
 
@@ -129,11 +130,12 @@ export class FieldOwnership {
     checkConfiguration(configuration, resource);
     const writer = writerOf(manager, resource);
     const object = before ? completed(before, resource) : blank(resource);
-    let owners = before ? this.#ownersOf(before) : NOBODY;
+    let owners = before ? this.#served(this.#ownersOf(before), resource.kind) : NOBODY;
     if (before && owners.size === 0) {
       const stranger: Writer = { ...writer, manager: "before-first-apply", operation: "Update" };
       owners = afterUpdate(NOBODY, blank(resource), before, resource, stranger, manager.time);
     }
+    if (resource.custom) owners = reconciled(owners, resource);
     const { time } = manager;
     const outcome = outcomeOf({ object, owners, configuration, resource, writer, time, force });
     return { ...outcome, object: withLastApplied(outcome.object, configuration, writer) };
@@ -143,7 +145,7 @@ export class FieldOwnership {
   managedFields(object: AnyObject, _resource?: Resource): readonly ManagedFieldsEntry[] {
     const note = this.#notes.get(object.metadata);
     if (!note) return [];
-    note.shown ??= shownOwners(this.#settle(note));
+    note.shown ??= frozen(shownOwners(this.#settle(note)));
     return note.shown;
   }
 

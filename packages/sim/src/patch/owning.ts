@@ -61,9 +61,11 @@ export function afterUpdate(
   const result = withoutOthers(owners, changed, removed, identity);
   const own = union(difference(owners.get(identity)?.fields ?? EMPTY, removed), taken);
   if (isEmpty(own)) result.delete(identity);
-  // His time is that of his last change, not of a removal.
-  else if (!isEmpty(taken)) result.set(identity, { ...writer, fields: own, time });
-  else result.set(identity, { ...(owners.get(identity) as Ownership), fields: own });
+  // His time is that of his last change, not of a removal; and there is none if he only scales, as in the real server.
+  else if (!isEmpty(taken)) {
+    const since = writer.subresource === "scale" ? owners.get(identity)?.time : time;
+    result.set(identity, { ...writer, fields: own, ...(since !== undefined && { time: since }) });
+  } else result.set(identity, { ...(owners.get(identity) as Ownership), fields: own });
   return capped(result);
 }
 

@@ -17,6 +17,8 @@ export class ClusterCache {
   readonly #nodes = new Map<string, NodeInfo>();
   readonly #order = new NodeOrder();
   readonly #places = new Map<string, Place>();
+  /** How many pods have which priority. */
+  readonly #priorities = new Map<number, number>();
   /** Nodes with pods that have wishes about other pods, and with pods that must not be near some. */
   readonly withTerms = new Set<NodeInfo>();
   readonly withAntiAffinity = new Set<NodeInfo>();
@@ -45,9 +47,21 @@ export class ClusterCache {
     return info?.node && info;
   }
 
+  /** The least important of all pods that have a place; if there is none, nothing is less important. */
+  get lowestPriority(): number {
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const priority of this.#priorities.keys()) if (priority < lowest) lowest = priority;
+    return lowest;
+  }
+
   setNode(node: Node): void {
     const info = this.#nodeInfo(node.metadata.name ?? "");
-    this.#order.put(node, info.node);
+    const { node: before } = info;
+    if (before && isAlike(node, before)) {
+      info.node = node; // it is alive, and that is all
+      return;
+    }
+    this.#order.put(node, before);
     info.setNode(node);
     this.#version++;
   }
@@ -90,7 +104,7 @@ export class ClusterCache {
     const ending = pod.metadata.deletionTimestamp !== place.info.pod.metadata.deletionTimestamp;
     // What else changes about a pod changes nobody's chances, except that of pods that look for wishes or endings.
     if (!unchanged || ending) this.#version++;
-    place.node.replacePod(info);
+    place.node.replacePod(place.info, info);
     place.info = info;
     place.assumed = false;
   }
@@ -108,6 +122,7 @@ export class ClusterCache {
     const node = this.#nodeInfo(nodeName);
     node.addPod(info);
     this.#places.set(info.uid, { node, info, assumed });
+    this.#priorities.set(info.priority, (this.#priorities.get(info.priority) ?? 0) + 1);
     this.#remember(node);
     this.#version++;
   }
@@ -116,7 +131,11 @@ export class ClusterCache {
     const place = this.#places.get(uid);
     if (!place) return undefined;
     this.#places.delete(uid);
-    place.node.removePod(uid);
+    const { priority } = place.info;
+    const left = (this.#priorities.get(priority) ?? 0) - 1;
+    if (left > 0) this.#priorities.set(priority, left);
+    else this.#priorities.delete(priority);
+    place.node.removePod(place.info);
     this.#remember(place.node);
     this.#tidy(place.node);
     this.#version++;
@@ -142,4 +161,13 @@ export class ClusterCache {
   #tidy(info: NodeInfo): void {
     if (info.node === undefined && info.pods.length === 0) this.#nodes.delete(info.name);
   }
+}
+
+/** Objects share what has not changed, so that comparing costs next to nothing. */
+function isAlike(node: Node, before: Node): boolean {
+  return (
+    node.spec === before.spec &&
+    node.metadata.labels === before.metadata.labels &&
+    node.status?.allocatable === before.status?.allocatable
+  );
 }

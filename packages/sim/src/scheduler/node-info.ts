@@ -74,26 +74,21 @@ export class NodeInfo {
     this.#count(pod, 1);
   }
 
-  /** `undefined` if it is not here. */
-  removePod(uid: string): PodInfo | undefined {
-    const pod = takeOut(this.pods, uid);
-    if (!pod) return undefined;
-    if (pod.hasTerms) takeOut(this.podsWithTerms, uid);
-    if (pod.terms.antiAffinity.length > 0) takeOut(this.podsWithAntiAffinity, uid);
+  removePod(pod: PodInfo): void {
+    takeOut(this.pods, pod);
+    if (pod.hasTerms) takeOut(this.podsWithTerms, pod);
+    if (pod.terms.antiAffinity.length > 0) takeOut(this.podsWithAntiAffinity, pod);
     this.#count(pod, -1);
-    return pod;
   }
 
   /** Puts a pod into the place of what it was before. */
-  replacePod(pod: PodInfo): void {
-    const index = this.pods.findIndex(({ uid }) => uid === pod.uid);
-    const before = this.pods[index];
-    const likeBefore = before?.requests === pod.requests && before.ports === pod.ports && before.terms === pod.terms;
+  replacePod(before: PodInfo, pod: PodInfo): void {
+    const likeBefore = before.requests === pod.requests && before.ports === pod.ports && before.terms === pod.terms;
     if (!likeBefore || before.hasTerms) {
-      this.removePod(pod.uid);
+      this.removePod(before);
       this.addPod(pod);
     } else {
-      this.pods[index] = pod;
+      this.pods[this.pods.lastIndexOf(before)] = pod;
     }
   }
 
@@ -127,11 +122,9 @@ export class NodeInfo {
 }
 
 /** The last one takes its place, as in kube-scheduler: which pods are looked at first depends on it. */
-function takeOut(pods: PodInfo[], uid: string): PodInfo | undefined {
-  const index = pods.findIndex((pod) => pod.uid === uid);
-  if (index < 0) return undefined;
-  const found = pods[index];
+function takeOut(pods: PodInfo[], pod: PodInfo): void {
+  const index = pods.lastIndexOf(pod);
+  if (index < 0) return;
   const last = pods.pop() as PodInfo;
   if (index < pods.length) pods[index] = last;
-  return found;
 }

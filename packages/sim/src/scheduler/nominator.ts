@@ -4,6 +4,12 @@ import type { PodInfo } from "./pod-info.ts";
 export class Nominator {
   readonly #byNode = new Map<string, Map<string, PodInfo>>();
   readonly #nodes = new Map<string, string>();
+  #version = 0;
+
+  /** Counts changes: as long as it is the same, so are all answers. */
+  get version(): number {
+    return this.#version;
+  }
 
   get size(): number {
     return this.#nodes.size;
@@ -21,6 +27,7 @@ export class Nominator {
 
   put(pod: PodInfo, node: string): void {
     this.remove(pod.uid);
+    this.#version++;
     this.#nodes.set(pod.uid, node);
     const waiting = this.#byNode.get(node);
     if (waiting) waiting.set(pod.uid, pod);
@@ -36,6 +43,7 @@ export class Nominator {
   remove(uid: string): void {
     const node = this.#nodes.get(uid);
     if (node === undefined) return;
+    this.#version++;
     this.#nodes.delete(uid);
     const waiting = this.#byNode.get(node);
     waiting?.delete(uid);

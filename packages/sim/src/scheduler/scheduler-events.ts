@@ -10,6 +10,8 @@ import type { Pod } from "./pod-info.ts";
 const SERIES_MS = 6 * 60_000;
 /** Bytes; what Kubernetes allows. */
 const LONGEST_NOTE = 1024;
+/** So many are remembered in case they happen again. */
+const REMEMBERED = 10_000;
 
 interface Told {
   readonly namespace: string;
@@ -66,7 +68,9 @@ export class SchedulerEvents {
       note: cut(note),
       type,
     };
-    this.#told.set(key, { namespace, name: event.metadata.name ?? "", count: 1, last: now, written: 1 });
+    const { name: written = "" } = event.metadata;
+    // Nobody is bound twice.
+    if (reason !== "Scheduled") this.#told.set(key, { namespace, name: written, count: 1, last: now, written: 1 });
     this.#write(() => this.#api.create(eventsV1.Event, event));
   }
 
@@ -115,7 +119,7 @@ export class SchedulerEvents {
 
   #forget(now: number): void {
     for (const [key, { last, written, count }] of this.#told) {
-      if (now - last <= SERIES_MS || written !== count) break;
+      if (this.#told.size <= REMEMBERED && (now - last <= SERIES_MS || written !== count)) break;
       this.#told.delete(key);
     }
   }

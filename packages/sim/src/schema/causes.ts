@@ -24,6 +24,8 @@ export const causes = {
     const texts = supported.map((each) => (typeof each === "string" ? each : JSON.stringify(each)));
     return one((errors) => errors.notSupported(path, value, texts));
   },
+  badFactor: (path: string, factor: number) =>
+    one((errors) => errors.invalid(path, factor, `factor MultipleOf declared for ${path} must be positive: ${factor}`)),
   /** What belongs to no field. */
   unplaced: (why: string) => one((errors) => errors.invalid("<nil>", "", why)),
 };

@@ -166,18 +166,29 @@ function checkNumber(value: number, node: SchemaNode, validation: Validation, pa
     const format = node.format === undefined ? "(default format)" : `with format ${node.format}`;
     found.push(causes.unplaced(`Checked value must be of type integer ${format} in ${path}`));
   }
-  if (multipleOf !== undefined && !Number.isInteger(multipleOf < 1 ? (1 / multipleOf) * value : value / multipleOf)) {
-    found.push(causes.invalid(path, value, `should be a multiple of ${multipleOf}`));
+  // To the real server whole numbers have whole limits.
+  const limit = (given: number) => (Number.isInteger(value) ? Math.trunc(given) : given);
+  if (multipleOf !== undefined) checkMultiple(value, limit(multipleOf), path, found);
+  if (minimum !== undefined) {
+    const least = limit(minimum);
+    const isRight = exclusiveMinimum ? value > least : value >= least;
+    const than = exclusiveMinimum ? "" : "or equal to ";
+    if (!isRight) found.push(causes.invalid(path, value, `should be greater than ${than}${least}`));
   }
-  if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) {
-    found.push(
-      causes.invalid(path, value, `should be greater than ${exclusiveMinimum ? "" : "or equal to "}${minimum}`),
-    );
-  }
-  if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
-    found.push(causes.invalid(path, value, `should be less than ${exclusiveMaximum ? "" : "or equal to "}${maximum}`));
+  if (maximum !== undefined) {
+    const most = limit(maximum);
+    const isRight = exclusiveMaximum ? value < most : value <= most;
+    const than = exclusiveMaximum ? "" : "or equal to ";
+    if (!isRight) found.push(causes.invalid(path, value, `should be less than ${than}${most}`));
   }
   return 2;
+}
+
+function checkMultiple(value: number, factor: number, path: string, found: Cause[]): void {
+  if (factor <= 0) found.push(causes.badFactor(path, factor));
+  else if (!Number.isInteger(factor < 1 ? (1 / factor) * value : value / factor)) {
+    found.push(causes.invalid(path, value, `should be a multiple of ${factor}`));
+  }
 }
 
 function isInRange(value: number, format: string | undefined): boolean {

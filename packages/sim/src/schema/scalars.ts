@@ -103,10 +103,15 @@ const TIME = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d
 /** The beginning of time, which in Go is no time at all. */
 const NO_TIME = "0001-01-01T00:00:00Z";
 
+/** What moment a text is, if it is one as the real server reads them; otherwise NaN. */
+export function momentOf(text: string): number {
+  return TIME.test(text) && hasDay(text) ? Date.parse(text.replace(",", ".")) : Number.NaN;
+}
+
 /** To the second, in universal time. */
 function timeIn(text: string): string | undefined {
-  const milliseconds = TIME.test(text) ? Date.parse(text.replace(",", ".")) : Number.NaN;
-  if (Number.isNaN(milliseconds) || !hasDay(text)) throw noTime(text, "2006-01-02T15:04:05Z07:00");
+  const milliseconds = momentOf(text);
+  if (Number.isNaN(milliseconds)) throw noTime(text, "2006-01-02T15:04:05Z07:00");
   const time = text.length === NO_TIME.length ? text : kubernetesTime(milliseconds);
   return time === NO_TIME ? undefined : time;
 }

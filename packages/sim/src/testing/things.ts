@@ -20,7 +20,16 @@ export const thingResource = (more: Partial<Resource> = {}): Resource => ({
   verbs: ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
   subresources: [{ name: "status", kind: "Thing", apiVersion: "test.io/v1", verbs: ["get", "patch", "update"] }],
   hasStatus: true,
-  schema: { type: "any" },
+  schema: {
+    type: "object",
+    fields: {
+      apiVersion: { type: "string" },
+      kind: { type: "string" },
+      metadata: { type: "any" },
+      spec: { type: "any" },
+      status: { type: "any" },
+    },
+  },
   rules: { fields: ({ status }) => ({ "status.phase": (status as Thing["status"])?.phase ?? "" }) },
   columns: [],
   storage: "test.io/things",

@@ -37,6 +37,8 @@ export interface Membership {
   /** With fewer workers the work stands still. */
   readonly minimum: number;
   readonly manners: Manners;
+  /** What people should know, in the log of the container. */
+  readonly note?: string;
 }
 
 /** Finds out what a container is part of; `undefined`: of nothing that this function knows. */
@@ -48,6 +50,19 @@ type Annotations = Readonly<Record<string, string>>;
 export function kindFor(facts: ApplicationFacts, annotations: Annotations, model: WorkModel): WorkKind | undefined {
   const named = annotations[WORK_ANNOTATION];
   return (named === undefined ? undefined : model.kindNamed(named)) ?? model.kindOf(facts);
+}
+
+/** What is wrong with the annotations of an application, if anything is. */
+export function noteOn(annotations: Annotations, model: WorkModel): { note?: string } {
+  const { [WORK_ANNOTATION]: named, [WORK_SECONDS_ANNOTATION]: seconds } = annotations;
+  if (named !== undefined && !model.kindNamed(named)) {
+    const known = model.kinds.map(({ name }) => name).join(", ");
+    return { note: `${WORK_ANNOTATION}: there is no kind ${JSON.stringify(named)}; there are ${known}` };
+  }
+  if (seconds !== undefined && !(SECONDS.test(seconds) && Number(seconds) > 0)) {
+    return { note: `${WORK_SECONDS_ANNOTATION}: ${JSON.stringify(seconds)} is not a number of seconds above 0` };
+  }
+  return {};
 }
 
 const SECONDS = /^\d{1,12}(\.\d{1,9})?$/;

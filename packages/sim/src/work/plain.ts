@@ -4,6 +4,7 @@ import {
   type Describe,
   kindFor,
   type Membership,
+  noteOn,
   WORK_ANNOTATION,
   WORK_SECONDS_ANNOTATION,
   workFor,
@@ -41,6 +42,7 @@ export function describePlain(objects: Objects): Describe {
       work: workFor(kind, annotations) * (Number.isFinite(share) ? share : 1),
       minimum: 1,
       manners: MANNERS,
+      ...noteOn(annotations, model),
     };
   };
 }

@@ -403,6 +403,9 @@ describe("pods that are applications by themselves", () => {
       annotations: { "sim.berth.dev/work": "b", "sim.berth.dev/work-seconds": "-1" },
       node: "n9",
     });
+    expect(nonsense.lines).toEqual(['sim.berth.dev/work-seconds: "-1" is not a number of seconds above 0']);
+    const typo = bench.run({ annotations: { "sim.berth.dev/work": "c" }, node: "n8" });
+    expect(typo.lines).toEqual(['sim.berth.dev/work: there is no kind "c"; there are a, b']);
     await bench.clock.runUntilIdle();
     expect(ends(unknown, timed, nonsense)).toEqual([
       [1, 0],

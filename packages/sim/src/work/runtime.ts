@@ -89,6 +89,7 @@ export class WorkModelRuntime implements Runtime {
       return;
     }
     this.#memberships.set(run, membership);
+    if (membership.note !== undefined) run.log(membership.note);
     if (membership.role === "companion") {
       this.#accompany(run);
       return;

@@ -1,5 +1,5 @@
 /** What Flink's pods are to the work model. */
-import { type Describe, kindFor, workFor } from "../../work/membership.ts";
+import { type Describe, kindFor, noteOn, workFor } from "../../work/membership.ts";
 import { mainContainerOf, type Objects } from "../../work/plain.ts";
 import { taskManagersOf } from "./conf.ts";
 import { FLINK_CONTAINER, FlinkDeployment } from "./deployment.ts";
@@ -39,6 +39,7 @@ export function describeFlink(objects: Objects): Describe {
       // A job that was not told to adapt needs all of its slots.
       minimum: flink ? Math.max(1, taskManagersOf(flink.spec)) : 1,
       manners: MANNERS,
+      ...noteOn(annotations, model),
     };
   };
 }

@@ -3,7 +3,7 @@
  * configuration, not of the application, as in reality. Pure.
  */
 import { driverNameOf, isDynamic, label, type SparkApplication, type SparkPodSpec } from "./application.ts";
-import { mebibytes, overheadFactor, overheadOf } from "./memory.ts";
+import { isAmount, mebibytes, overheadFactor, overheadOf } from "./memory.ts";
 import { SubmissionError } from "./submission-error.ts";
 
 export type SparkConf = ReadonlyMap<string, string>;
@@ -103,7 +103,7 @@ export function demandOf(conf: SparkConf, role: "driver" | "executor", type: str
   const isPython = type === "Python";
   const cores = conf.get(`spark.${role}.cores`) ?? "1";
   if (!/^\d{1,9}$/.test(cores)) throw new SubmissionError(`spark.${role}.cores should be int, but was ${cores}`);
-  const heapMiB = mebibytes(conf.get(`spark.${role}.memory`) ?? "1g");
+  const heapMiB = heapOf(conf.get(`spark.${role}.memory`) ?? "1g", role);
   const given = conf.get(`spark.${role}.memoryOverheadFactor`) ?? conf.get("spark.kubernetes.memoryOverheadFactor");
   const overhead = overheadOf(heapMiB, {
     overhead: conf.get(`spark.${role}.memoryOverhead`),
@@ -123,6 +123,13 @@ export function demandOf(conf: SparkConf, role: "driver" | "executor", type: str
     heapMiB,
     memoryMiB: heapMiB + overhead + executorOnly,
   };
+}
+
+/** `spark-submit` checks these two before all others, and says no more about it. */
+function heapOf(amount: string, role: "driver" | "executor"): number {
+  const heapMiB = isAmount(amount) ? mebibytes(amount) : 0;
+  if (heapMiB > 0) return heapMiB;
+  throw new SubmissionError(`${role === "driver" ? "Driver" : "Executor"} memory must be a positive number`);
 }
 
 /** How the driver asks for its executors. */

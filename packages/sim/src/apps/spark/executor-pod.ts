@@ -71,7 +71,7 @@ export function executorPod(submission: Submission, driver: coreV1.Pod, executor
       { name: LOCAL_DIRECTORY_VOLUME, mountPath: localDirectory },
     ],
   };
-  const { controller: _, blockOwnerDeletion: __, ...application_ } = referenceTo(application);
+  const { controller: _, blockOwnerDeletion: __, ...ofApplication } = referenceTo(application);
   const pod: coreV1.Pod = {
     apiVersion: "v1",
     kind: "Pod",
@@ -88,7 +88,7 @@ export function executorPod(submission: Submission, driver: coreV1.Pod, executor
       },
       ...annotationsOf(template.annotations, conf, "executor", appId, String(executorId)),
       // The operator puts the application into the template, so that others know whose executors these are.
-      ownerReferences: [...template.owners, application_, driverReference(driver)],
+      ownerReferences: [...template.owners, ofApplication, driverReference(driver)],
     },
     spec: {
       ...template.spec,
@@ -111,9 +111,13 @@ export function executorPod(submission: Submission, driver: coreV1.Pod, executor
 
 /** The end of a name that has room in a label: it has the executor's number. */
 function hostnameOf(name: string): string {
-  return name.slice(-63).replace(/^\W+/, "");
+  return name
+    .slice(-63)
+    .replace(/^\W+/, "")
+    .replace(/[^\w-]+/g, "_");
 }
 
+/** One variable for each; those that Spark adds for the JVM itself are left out. */
 function javaOptions(options = ""): Record<string, string> {
   const words = options.split(/\s+/).filter(Boolean);
   return Object.fromEntries(words.map((word, index) => [`SPARK_JAVA_OPT_${index}`, word]));

@@ -1,6 +1,6 @@
 /** What Spark's pods are to the work model. */
 import type { coreV1 } from "@berth/kube";
-import { type Describe, kindFor, workFor } from "../../work/membership.ts";
+import { type Describe, kindFor, noteOn, workFor } from "../../work/membership.ts";
 import { mainContainerOf, type Objects } from "../../work/plain.ts";
 import { DRIVER_CONTAINER, EXECUTOR_CONTAINER, label, SparkApplication } from "./application.ts";
 
@@ -37,6 +37,7 @@ export function describeSpark(objects: Objects): Describe {
       work: workFor(kind, annotations),
       minimum: 1,
       manners: MANNERS,
+      ...noteOn(annotations, model),
     };
   };
 }

@@ -16,6 +16,12 @@ const SUFFIXES = new Map([
 ]);
 const PATTERN = /^(\d{1,15})([a-z]+)?$/;
 
+/** Whether `mebibytes` can read it. */
+export function isAmount(amount: string): boolean {
+  const [, digits, suffix = "m"] = PATTERN.exec(amount.trim().toLowerCase()) ?? [];
+  return digits !== undefined && SUFFIXES.has(suffix);
+}
+
 /** Reads an amount as Spark does: "4g", "512m", or mebibytes without a suffix. What is less than one is dropped. */
 export function mebibytes(amount: string): number {
   const [, digits, suffix = "m"] = PATTERN.exec(amount.trim().toLowerCase()) ?? [];

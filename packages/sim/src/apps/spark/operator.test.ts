@@ -59,7 +59,7 @@ describe("an application that succeeds", () => {
   });
 
   it("keeps its executors if it is told to", async () => {
-    const cluster = await appCluster();
+    const cluster = await appCluster({ work: "kinds: [{ name: plain, work: 60, overhead: { shutdown: 5 } }]" });
     cluster.api.create(
       SparkApplication,
       sparkApplication("pi", { executor: { instances: 1, deleteOnTermination: false } }),
@@ -192,7 +192,9 @@ describe("an application that fails", () => {
 describe("a submission that fails", () => {
   it.each([
     [{ image: undefined as never }, "Must specify the driver container image"],
-    [{ driver: { memory: "1Gi" } }, "Failed to parse byte string: 1Gi"],
+    [{ driver: { memory: "1Gi" } }, "Driver memory must be a positive number"],
+    [{ executor: { memory: "lots" } }, "Executor memory must be a positive number"],
+    [{ executor: { memoryOverhead: "1Gi" } }, "Failed to parse byte string: 1Gi"],
     [{ mainClass: undefined as never }, "No main class set"],
     [{ memoryOverheadFactor: "much" }, "spark.kubernetes.memoryOverheadFactor is invalid"],
   ])("says why: %j", async (spec, message) => {

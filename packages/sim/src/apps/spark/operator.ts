@@ -30,7 +30,7 @@ import {
   type SparkApplicationStatus,
   withDefaults,
 } from "./application.ts";
-import { allocationOf, sparkConfOf } from "./conf.ts";
+import { allocationOf, demandOf, sparkConfOf } from "./conf.ts";
 import { sparkApplicationDefinition } from "./crd.ts";
 import { SparkDriver } from "./driver.ts";
 import { driverPod } from "./driver-pod.ts";
@@ -51,6 +51,11 @@ export interface SparkOperatorOptions {
   /** Lets a driver fail that gives up. Default: it just goes on without executors. */
   readonly fail?: (run: string, outcome: Outcome) => void;
 }
+
+/** News of executors wait so long in the operator's queue; those of several are written down together. */
+const QUEUE_MS = 10;
+/** How often a driver looks after its executors: `spark.kubernetes.executor.eventProcessingInterval`. */
+const EVENT_PROCESSING_MS = 1000;
 
 /** A driver that runs, as its own process knows it. */
 interface RunningDriver {
@@ -136,12 +141,12 @@ export class SparkOperator implements Component {
       before?.metadata.deletionTimestamp !== deletionTimestamp;
     if (!isNews) return;
     const appName = labels[label.appName];
-    if (appName) this.#applications.add(keyText({ namespace, name: appName }));
+    if (appName) this.#applications.addWithin(keyText({ namespace, name: appName }), role === "driver" ? 0 : QUEUE_MS);
     const driver = role === "driver" ? name : controllerOf(object)?.name;
     if (!driver) return;
     const key = keyText({ namespace, name: driver });
     if (role === "driver" && type === "DELETED" && deletionTimestamp !== undefined) this.#gone.set(key, object);
-    this.#drivers.add(key);
+    this.#drivers.addWithin(key, role === "driver" ? 0 : EVENT_PROCESSING_MS);
   }
 
   #reconcile(key: string): void {
@@ -205,6 +210,7 @@ export class SparkOperator implements Component {
     let error: string | undefined;
     try {
       const submission = this.#submissionOf(application, submissionID);
+      demandOf(submission.conf, "executor", application.spec.type); // `spark-submit` would find out, too
       const driver = this.#api.create(coreV1.Pod, driverPod(submission));
       const process = new SparkDriver(allocationOf(application, submission.conf));
       this.#running.set(keyOf(driver.metadata), { submission, process, askingAt: undefined });
@@ -270,7 +276,12 @@ export class SparkOperator implements Component {
     }
     if (decision.afterMs !== undefined) this.#drivers.addWithin(key, decision.afterMs);
     if (decision.giveUp !== undefined) this.#options.fail(sparkRunOf(pod), { exitCode: decision.giveUp });
-    for (const id of decision.create) this.#api.create(coreV1.Pod, executorPod(driver.submission, pod, id));
+    try {
+      for (const id of decision.create) this.#api.create(coreV1.Pod, executorPod(driver.submission, pod, id));
+    } catch (error) {
+      if (!(error instanceof SubmissionError)) throw error;
+      this.#options.fail(sparkRunOf(pod), { exitCode: 1, message: error.message });
+    }
   }
 
   /** A driver that somebody else created is known by what it carries. */

@@ -61,6 +61,10 @@ export class HttpTarget implements Target {
     await this.client.delete(coreV1.Node, { name });
   }
 
+  async scheduler(name: string, _configuration: Readonly<Record<string, unknown>>): Promise<void> {
+    throw new Error(`this target cannot start a scheduler ${JSON.stringify(name)}`);
+  }
+
   async kubectl(args: readonly string[], input = ""): Promise<KubectlResult> {
     const program = await this.#kubectl();
     // No cache of another cluster, and no settings of whoever runs the tests.

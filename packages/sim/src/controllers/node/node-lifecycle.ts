@@ -92,7 +92,7 @@ export class NodeLifecycle implements Component {
     }
     const beat = (node: coreV1.Node) =>
       node.status?.conditions?.find((each) => each.type === "Ready")?.lastHeartbeatTime;
-    if (!before || beat(before) !== beat(object)) this.#hear(name);
+    if (!this.#heard.has(name) || !before || beat(before) !== beat(object)) this.#hear(name);
     this.#bench.add(name);
   }
 
@@ -121,7 +121,7 @@ export class NodeLifecycle implements Component {
       this.#tell(found, "RegisteredNode", `Registered Node ${name} in Controller`);
     }
     const node = this.#withLabels(this.#withSilence(found));
-    const taints = withNoScheduleTaints(node);
+    const taints = withNoScheduleTaints(node, this.#surroundings.clock.now());
     this.#followReadiness(taints ? this.#taint(node, taints) : node);
   }
 

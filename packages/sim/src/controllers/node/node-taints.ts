@@ -22,7 +22,7 @@ export function readiness({ status }: coreV1.Node): string | undefined {
 }
 
 /** The taints that a node should have, with those that keep new pods away put right; `undefined` if they are right. */
-export function withNoScheduleTaints({ spec, status }: coreV1.Node): readonly coreV1.Taint[] | undefined {
+export function withNoScheduleTaints({ spec, status }: coreV1.Node, now: number): readonly coreV1.Taint[] | undefined {
   const present = spec?.taints ?? [];
   const wanted = new Set<string>();
   for (const { type, status: is } of status?.conditions ?? []) {
@@ -34,7 +34,8 @@ export function withNoScheduleTaints({ spec, status }: coreV1.Node): readonly co
   const superfluous = present.filter((taint) => isOurs(taint) && !wanted.has(taint.key));
   const missing = [...wanted].filter((key) => !present.some((taint) => isOurs(taint) && taint.key === key));
   if (superfluous.length + missing.length === 0) return undefined;
-  const added = missing.map((key): coreV1.Taint => ({ key, effect: "NoSchedule" }));
+  const timeAdded = kubernetesTime(now);
+  const added = missing.map((key): coreV1.Taint => ({ key, effect: "NoSchedule", timeAdded }));
   return [...present.filter((taint) => !superfluous.includes(taint)), ...added];
 }
 

@@ -59,12 +59,19 @@ const HANDLERS = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"] as const;
 
 function checkHandler(handler: Handler, grace: number | undefined, field: string, errors: FieldErrors): void {
   const [first, ...more] = HANDLERS.filter((name) => handler[name] !== undefined);
+  if (first === undefined) errors.required(field, "must specify a handler type");
+  else checkAction(first, handler, grace, field, errors);
   for (const name of more) errors.forbidden(`${field}.${name}`, "may not specify more than 1 handler type");
-  const { exec, httpGet, tcpSocket, grpc, sleep } = handler;
-  switch (first) {
-    case undefined:
-      errors.required(field, "must specify a handler type");
-      return;
+}
+
+function checkAction(
+  action: (typeof HANDLERS)[number],
+  { exec, httpGet, tcpSocket, grpc, sleep }: Handler,
+  grace: number | undefined,
+  field: string,
+  errors: FieldErrors,
+): void {
+  switch (action) {
     case "exec":
       if (!exec?.command?.length) errors.required(`${field}.exec.command`);
       return;

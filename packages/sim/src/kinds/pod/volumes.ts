@@ -48,6 +48,10 @@ const SOURCES = [
   "ephemeral",
   "image",
 ] as const;
+type Source = (typeof SOURCES)[number];
+const NAMES: ReadonlySet<string> = new Set(SOURCES);
+const isSource = (name: string): name is Source => NAMES.has(name);
+
 /** Where the API server spells a field differently in its errors. */
 const MISSPELT: Readonly<Record<string, string>> = { cephfs: "cephFS", downwardAPI: "downwarAPI" };
 
@@ -99,7 +103,7 @@ function checkSource(
   field: string,
   errors: FieldErrors,
 ): void {
-  const [first, ...more] = SOURCES.filter((name) => volume[name] !== undefined);
+  const [first, ...more] = sourcesOf(volume);
   if (first === undefined) {
     errors.required(field, "must specify a volume type");
     return;
@@ -158,6 +162,12 @@ function checkSource(
   for (const other of more) {
     errors.forbidden(`${field}.${MISSPELT[other] ?? other}`, "may not specify more than 1 volume type");
   }
+}
+
+/** What a volume says it is, in the order that counts. */
+function sourcesOf(volume: Volume): readonly Source[] {
+  const given = Object.keys(volume).filter(isSource);
+  return given.length > 1 ? SOURCES.filter((each) => given.includes(each)) : given;
 }
 
 function checkFiles(

@@ -124,7 +124,7 @@ export class Taking {
   takeAddress(address: string): string | undefined {
     const number = addressNumber(address);
     if (number === undefined || number < 1 || number >= ADDRESSES - 1) {
-      return "the provided network does not match the current range";
+      return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${ADDRESS_RANGE}`;
     }
     if (!this.#addresses.take(number)) return "provided IP is already allocated";
     this.#takenAddresses.push(number);

@@ -68,7 +68,8 @@ function defaultSpec(spec: Spec): void {
     if (!port.targetPort) port.targetPort = port.port ?? 0;
   }
   if (isReachable(spec)) spec.externalTrafficPolicy ||= "Cluster";
-  if (spec.type !== "ExternalName" && TYPES.includes(spec.type)) spec.internalTrafficPolicy ??= "Cluster";
+  if (spec.type === "ExternalName") delete spec.internalTrafficPolicy;
+  else if (TYPES.includes(spec.type)) spec.internalTrafficPolicy ??= "Cluster";
   if (spec.type === "LoadBalancer") spec.allocateLoadBalancerNodePorts ??= true;
 }
 

@@ -5,7 +5,7 @@ import { type CertificateRequest, checkConditions, stampConditions } from "../ot
 import { checkMeant, wantedOf } from "./body.ts";
 
 export const approve: SubresourceHandler = (call) => {
-  const { api, request, resource, object, context } = call;
+  const { api, request, resource, object, context, manager } = call;
   if (request.verb === "get") return object;
   const wanted: CertificateRequest = wantedOf(call, object, resource);
   checkMeant(wanted, object, resource);
@@ -22,5 +22,5 @@ export const approve: SubresourceHandler = (call) => {
     }
   }
   errors.throwIfAny(resource, object.metadata.name ?? "");
-  return api.commit(object, after, resource, context);
+  return api.commit(object, after, resource, context, manager);
 };

@@ -5,7 +5,7 @@ import { checkFinalizer, type Namespace } from "../core/namespace.ts";
 import { checkMeant, wantedOf } from "./body.ts";
 
 export const finalizeNamespace: SubresourceHandler = (call) => {
-  const { api, resource, object, context } = call;
+  const { api, resource, object, context, manager } = call;
   const wanted: Namespace = wantedOf(call, object, resource);
   checkMeant(wanted, object, resource);
   const finalizers = wanted.spec?.finalizers ?? [];
@@ -15,5 +15,5 @@ export const finalizeNamespace: SubresourceHandler = (call) => {
   const { labels, annotations } = wanted.metadata;
   const metadata = { ...object.metadata, ...(labels && { labels }), ...(annotations && { annotations }) };
   const spec = { ...(finalizers.length > 0 && { finalizers }) };
-  return api.commit(object, { ...object, metadata, spec }, resource, context);
+  return api.commit(object, { ...object, metadata, spec }, resource, context, manager);
 };

@@ -95,9 +95,10 @@ function checkSide(
   }
 }
 
-function store({ api, resource, object, context }: SubresourceCall, spec: PodSpec, errors: FieldErrors): AnyObject {
+function store(call: SubresourceCall, spec: PodSpec, errors: FieldErrors): AnyObject {
+  const { api, resource, object, context, manager } = call;
   errors.throwIfAny(resource, object.metadata.name ?? "");
   if (same(spec, object.spec)) return object;
   const metadata = { ...object.metadata, generation: (object.metadata.generation ?? 0) + 1 };
-  return api.commit(object, { ...object, metadata, spec }, resource, context);
+  return api.commit(object, { ...object, metadata, spec }, resource, context, manager);
 }

@@ -36,7 +36,7 @@ export const scale: SubresourceHandler = (call) => {
   const body = next;
   const changed = api.request(
     { verb: "update", kind: resource, namespace, name, body, ...(parameters && { parameters }) },
-    caller,
+    { ...caller, subresource: "scale" },
   );
   return scaleOf(changed, resource, paths);
 };

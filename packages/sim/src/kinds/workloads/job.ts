@@ -97,7 +97,7 @@ function checkJob({ metadata, spec = {} }: Job, errors: FieldErrors): void {
   const labels = textsOf(template.metadata?.labels);
   // No selector at all selects nothing.
   if (!selector || compiledSelector(selector)?.matches(labels) === false) {
-    errors.invalid("spec.template.metadata.labels", labels ?? {}, "`selector` does not match template `labels`");
+    errors.invalid("spec.template.metadata.labels", labels ?? null, "`selector` does not match template `labels`");
   }
   if (spec.completionMode === "Indexed" && completions !== undefined && completions > 0) {
     const longest = `${name}-${completions - 1}`;

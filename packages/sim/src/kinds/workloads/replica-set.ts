@@ -86,7 +86,7 @@ function checkControllerSpec(spec: ControllerSpec, errors: FieldErrors): void {
     const { labels } = template.metadata ?? {};
     if (!isContained(selector, labels)) {
       const why = "`selector` does not match template `labels`";
-      errors.invalid("spec.template.metadata.labels", labels ?? {}, why);
+      errors.invalid("spec.template.metadata.labels", labels ?? null, why);
     }
     checkTemplate(template, "spec.template", errors);
     checkLasting(template, "ReplicationController", "spec.template", errors);

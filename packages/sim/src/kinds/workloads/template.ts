@@ -63,7 +63,7 @@ export function checkSelected(
   if (selector && isEmptySelector(selector)) return;
   const labels = textsOf(metadata.labels);
   if (!selector || compiledSelector(selector)?.matches(labels) === false) {
-    errors.invalid(`${field}.metadata.labels`, labels ?? {}, "`selector` does not match template `labels`");
+    errors.invalid(`${field}.metadata.labels`, labels ?? null, "`selector` does not match template `labels`");
   }
 }
 

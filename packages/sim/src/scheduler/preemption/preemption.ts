@@ -9,7 +9,7 @@ import type { Nominator } from "../nominator.ts";
 import type { Pod, PodInfo } from "../pod-info.ts";
 import type { Budget } from "./budgets.ts";
 import type { Candidate } from "./candidate.ts";
-import { selectVictims } from "./victims.ts";
+import { NOBODY, selectVictims } from "./victims.ts";
 
 /** Everything that the search for candidates looks at. */
 export interface PreemptionScene {
@@ -60,7 +60,8 @@ export function findCandidates(scene: PreemptionScene): Candidate[] | Nowhere {
   why.absent = { reasons: ["Preemption is not helpful for scheduling"], resolvable: false };
   const [kind, harsh]: [Candidate[], Candidate[]] = [[], []];
   const errors = new Set<string>();
-  if (checks && potential.length > 0) {
+  if (checks && checks.pod.priority <= cache.lowestPriority) for (const { name } of potential) why.note(name, NOBODY);
+  else if (checks && potential.length > 0) {
     const budgets = scene.budgets();
     const wanted = Math.min(
       potential.length,

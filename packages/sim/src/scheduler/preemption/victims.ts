@@ -8,7 +8,8 @@ import { type Budget, splitByBudgets } from "./budgets.ts";
 import type { Candidate } from "./candidate.ts";
 import { byImportance } from "./importance.ts";
 
-const NOBODY: Rejection = { reasons: ["No preemption victims found for incoming pod"], resolvable: false };
+/** There is nobody who is less important. */
+export const NOBODY: Rejection = { reasons: ["No preemption victims found for incoming pod"], resolvable: false };
 
 export function selectVictims(
   checks: Checks,
@@ -21,7 +22,7 @@ export function selectVictims(
   if (potential.length === 0) return NOBODY;
   const [tried, copy] = [checks.copy(), node.copy()];
   const remove = (pod: PodInfo) => {
-    copy.removePod(pod.uid);
+    copy.removePod(pod);
     tried.removePod(pod, copy);
   };
   for (const pod of potential) remove(pod);
