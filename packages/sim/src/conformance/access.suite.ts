@@ -142,6 +142,12 @@ export const access = suite("access", (it, target) => {
     });
   });
 
+  it("a certificate goes before a token", async () => {
+    const namespace = await target().namespace();
+    const headers = { authorization: `Bearer ${await token(namespace)}` };
+    expect((await target().http("GET", "/api/v1/nodes", { headers })).status).toBe(200);
+  });
+
   it("a token is for those it is meant for, and ends with its account", async () => {
     const { client } = target();
     const namespace = await target().namespace();

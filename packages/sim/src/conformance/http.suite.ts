@@ -207,6 +207,8 @@ export const http = suite("HTTP", (it, target) => {
       kind: "ConfigMap",
       data: { k: "v" },
     });
+    const listed = await get("?includeObject=Object&fieldSelector=metadata.name=a");
+    expect(listed.rows[0].object).toMatchObject({ kind: "ConfigMap", apiVersion: "v1", data: { k: "v" } });
     expect(await get("/a?includeObject=Foo")).toMatchObject({
       code: 400,
       message:

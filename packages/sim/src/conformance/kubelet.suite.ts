@@ -283,11 +283,13 @@ export const kubelet = suite("a kubelet", (it, target) => {
   inWorld("starts again on failure, and not after success", async (world) => {
     await world.run("p", { restartPolicy: "OnFailure", containers: [shell("true"), shell("exit 1", { name: "bad" })] });
     const { status } = await world.until("p", (pod) => {
-      const [good, bad] = pod.status?.containerStatuses ?? [];
-      return (bad?.restartCount ?? 0) > 0 && good?.state?.terminated !== undefined;
+      const find = (name: string) => pod.status?.containerStatuses?.find((each) => each.name === name);
+      return (find("bad")?.restartCount ?? 0) > 0 && find("main")?.state?.terminated !== undefined;
     });
     expect(status?.phase).toBe("Running");
-    expect(status?.containerStatuses?.[0]).toMatchObject({ restartCount: 0, state: { terminated: { exitCode: 0 } } });
+    // In the order of their names, whatever that of the spec is.
+    expect(status?.containerStatuses?.map(({ name }) => name)).toEqual(["bad", "main"]);
+    expect(status?.containerStatuses?.[1]).toMatchObject({ restartCount: 0, state: { terminated: { exitCode: 0 } } });
   });
 
   inWorld("ends a pod at its deadline", async (world) => {

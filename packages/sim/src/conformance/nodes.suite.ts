@@ -93,28 +93,59 @@ export const nodes = suite("nodes", (it, target) => {
     await world.client.patch(Pod, key, { merge: { metadata: { finalizers: null } } });
   });
 
-  inWorld("that fall silent are unknown, and tainted", async (world) => {
-    await run(world, "p");
-    await running(world, "p");
-    // Whoever plays its kubelet lets go of it.
-    const annotations = { "kwok.x-k8s.io/node": null, "sim.berth.dev/kubelet": "false" };
-    await world.client.patch(Node, { name: world.node }, { merge: { metadata: { annotations } } });
+  it("that fall silent are unknown and tainted, until they speak again", async () => {
+    const { client } = target();
+    const namespace = await target().namespace();
+    const name = `silent-${namespace}`;
+    const ready = (time: string) => ({
+      ...{ type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" },
+      ...{ lastHeartbeatTime: time, lastTransitionTime: time },
+    });
+    const find = (holds: (node: coreV1.Node) => boolean) =>
+      eventually(`node ${name}`, async () => {
+        const found = await client.get(Node, { name });
+        return holds(found) ? found : undefined;
+      });
+    // Nobody plays its kubelet: it has said once that it is well, and says nothing more.
+    const created = await client.create(Node, {
+      metadata: { name, annotations: { "sim.berth.dev/kubelet": "false" } },
+      status: { conditions: [ready("2020-01-01T00:00:00Z")] },
+    });
+    await find(({ spec }) => !spec?.taints?.length);
+    const key = { namespace, name: "p" };
+    const spec = { containers: [{ name: "main", image: "busybox" }], nodeName: name };
+    await client.create(Pod, { metadata: key, spec });
+    const conditions = [{ type: "Ready", status: "True" }];
+    await client.subresource("status").patch(Pod, key, { merge: { status: { phase: "Running", conditions } } });
     const isUnknown = ({ status }: coreV1.Node) =>
       status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "Unknown") === true;
-    const node = await untilNode(world, isUnknown).catch(() => untilNode(world, isUnknown));
-    expect(node.status?.conditions?.find(({ type }) => type === "Ready")).toMatchObject({
-      reason: "NodeStatusUnknown",
-      message: "Kubelet stopped posting node status.",
-    });
-    const tainted = await untilNode(world, (found) => taintsOf(found).length > 0);
+    const node = await find(isUnknown).catch(() => find(isUnknown));
+    expect(node.metadata.uid).toBe(created.metadata.uid);
+    expect(
+      node.status?.conditions?.map(({ type, status, reason, message }) => [type, status, reason, message]),
+    ).toEqual([
+      ["Ready", "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status."],
+      ["MemoryPressure", "Unknown", "NodeStatusNeverUpdated", "Kubelet never posted node status."],
+      ["DiskPressure", "Unknown", "NodeStatusNeverUpdated", "Kubelet never posted node status."],
+      ["PIDPressure", "Unknown", "NodeStatusNeverUpdated", "Kubelet never posted node status."],
+    ]);
+    const tainted = await find((found) => taintsOf(found).length > 0);
     expect(taintsOf(tainted)).toContainEqual(["node.kubernetes.io/unreachable", undefined, "NoSchedule"]);
-    const pod = await world.until(
-      Pod,
-      "p",
-      ({ status }) => status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "False") === true,
+    const pod = await eventually("a pod that is not ready", async () => {
+      const found = await client.get(Pod, key);
+      return found.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "False")
+        ? found
+        : undefined;
+    });
+    expect([pod.status?.phase, pod.metadata.deletionTimestamp]).toEqual(["Running", undefined]);
+    const { items } = await client.list(coreV1.Event, { namespace });
+    expect(items.map(({ type, reason, message }) => `${type} ${reason}: ${message}`)).toContain(
+      "Warning NodeNotReady: Node is not ready",
     );
-    expect(pod.status?.phase).toBe("Running");
-    expect(await world.told("Pod", "p", "NodeNotReady")).toContain("Warning NodeNotReady: Node is not ready");
-    await world.client.delete(Pod, { namespace: world.namespace, name: "p" }, { gracePeriodSeconds: 0 });
+    const again = { status: { conditions: [ready("2020-01-01T00:01:00Z")] } };
+    await client.subresource("status").patch(Node, { name }, { merge: again });
+    await find((found) => taintsOf(found).length === 0);
+    await client.delete(Pod, key, { gracePeriodSeconds: 0 });
+    await client.delete(Node, { name });
   });
 });

@@ -6,9 +6,13 @@ import { cel } from "./cel.suite.ts";
 import { customDefinitions } from "./custom-definitions.suite.ts";
 import { customResources } from "./custom-resources.suite.ts";
 import { decoding } from "./decoding.suite.ts";
+import { deployments } from "./deployments.suite.ts";
+import { garbageCollection } from "./garbage-collection.suite.ts";
 import { http } from "./http.suite.ts";
+import { namespaces } from "./namespaces.suite.ts";
 import { patches } from "./patches.suite.ts";
 import { randomWrites } from "./random-writes.suite.ts";
+import { sets } from "./sets.suite.ts";
 import type { Suite } from "./suite.ts";
 
 export const suites: readonly Suite[] = [
@@ -22,4 +26,8 @@ export const suites: readonly Suite[] = [
   customDefinitions,
   customResources,
   cel,
+  garbageCollection,
+  namespaces,
+  deployments,
+  sets,
 ];

@@ -27,7 +27,10 @@ export const implicit = (number: number, bytes: Uint8Array) => tagged(0x80 | num
 
 /** A number that is not negative. */
 export function integer(bytes: Uint8Array): Buffer {
-  const positive = (bytes[0] ?? 0) & 0x80 ? Buffer.concat([Buffer.from([0]), bytes]) : bytes;
+  // As few bytes as will do: a zero in front only if the number would look negative without it.
+  const first = bytes.findIndex((byte) => byte !== 0);
+  const digits = first === -1 ? Buffer.from([0]) : bytes.subarray(first);
+  const positive = (digits[0] as number) & 0x80 ? Buffer.concat([Buffer.from([0]), digits]) : digits;
   return tagged(0x02, positive);
 }
 

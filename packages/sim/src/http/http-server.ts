@@ -157,17 +157,18 @@ export class HttpServer {
     else await serveResource(exchange, route, query, user, this.#context);
   }
 
-  /** Who asks: by a token, by a certificate, or nobody in particular. */
+  /** Who asks: by a certificate, which goes before a token, or nobody in particular. */
   #authenticate(exchange: Exchange): User {
+    const shown = exchange.certificateUser;
+    if (shown !== undefined && shown !== "unknown") return shown;
     const [scheme = "", token = ""] = (exchange.header("authorization") ?? "").split(" ", 2);
     if (scheme.toLowerCase() === "bearer" && token !== "") {
       const holder = this.#options.access.holderOf(token);
       if (holder === undefined || typeof holder === "string") throw unauthorized();
       return holder.user;
     }
-    const shown = exchange.certificateUser;
     if (shown === "unknown") throw unauthorized();
-    return shown ?? (this.#authority ? ANONYMOUS : ADMINISTRATOR);
+    return this.#authority ? ANONYMOUS : ADMINISTRATOR;
   }
 
   #refusal(error: unknown): Refusal {

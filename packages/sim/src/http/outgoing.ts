@@ -31,6 +31,13 @@ export class Outgoing {
     return complete;
   }
 
+  /** An object, or the objects of a list, each of which says what it is: as they stand in the rows of tables. */
+  whole(shown: AnyObject, isList: boolean, resource: Resource): AnyObject {
+    if (!isList) return this.object(shown, resource);
+    const items = shown.items as readonly AnyObject[];
+    return { ...shown, items: items.map((item) => this.object(item, resource)) };
+  }
+
   list(list: AnyObject, resource: Resource): AnyObject {
     const { apiVersion, kind, metadata, items } = list;
     const complete = Array.isArray(items) ? items.map((item) => this.#item(item, resource)) : [];

@@ -187,8 +187,8 @@ function shownAs(result: AnyObject, resource: Resource, shown: Shown, { outgoing
   const { accepted: as, include, now } = shown;
   const isList = Array.isArray(result.items) && result.kind === `${resource.kind}List`;
   if (as?.kind === "Table" && (isList || result.kind === resource.kind)) {
-    const rows = include === "Object" ? complete(result, isList, resource, outgoing) : result;
-    return tableOf(rows, resource, { version: as.version, include, now });
+    const whole = include === "Object" ? outgoing.whole(result, isList, resource) : result;
+    return tableOf(whole, resource, { version: as.version, include, now });
   }
   const whole = complete(result, isList, resource, outgoing);
   if (as?.kind === "PartialObjectMetadata") {

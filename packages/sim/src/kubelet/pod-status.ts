@@ -119,13 +119,18 @@ export function podStatus(pod: coreV1.Pod, view: PodView, now: string): coreV1.P
       condition("ContainersReady", containersReady),
       condition("PodScheduled", TRUE),
     ],
-    containerStatuses: containers.filter(({ role }) => role === "main").map(containerStatus),
+    containerStatuses: byName(containers.filter(({ role }) => role === "main")).map(containerStatus),
     ...(init.length > 0 && { initContainerStatuses: init.map(containerStatus) }),
     hostIP,
     hostIPs: [{ ip: hostIP }],
     ...(podIP !== undefined && { podIP, podIPs: [{ ip: podIP }] }),
     startTime: status.startTime ?? view.startTime,
   };
+}
+
+/** Init containers are told of in the order in which they run, all others in that of their names. */
+function byName(containers: readonly ContainerView[]): readonly ContainerView[] {
+  return containers.length === 1 ? containers : containers.toSorted((a, b) => (a.spec.name < b.spec.name ? -1 : 1));
 }
 
 interface Finding {

@@ -1,10 +1,10 @@
 /** One attempt to find a node for a pod, step by step: what can be said before any node is looked at, then the nodes. */
-import { type Checks, type Preparation, prepare, type Surrounded } from "./checks.ts";
+import { type Checks, checkWithNominated, type Preparation, prepare, type Surrounded } from "./checks.ts";
 import type { ClusterCache } from "./cluster-cache.ts";
 import type { Profile } from "./configuration.ts";
 import { Diagnosis } from "./diagnosis.ts";
 import type { NodeInfo } from "./node-info.ts";
-import { checkWithNominated, type Nominator } from "./nominator.ts";
+import type { Nominator } from "./nominator.ts";
 import type { PodInfo } from "./pod-info.ts";
 import { nodesToFind } from "./sampling.ts";
 

@@ -8,16 +8,24 @@ import type { NodeInfo } from "./node-info.ts";
  * kube-scheduler several look at once, so that now and then another node comes first; nobody can rely on either.
  */
 export function bestNode(nodes: readonly NodeInfo[], scores: readonly number[]): NodeInfo {
-  const winners = new Int32Array(nodes.length);
-  const score = (index: number) => scores[index] ?? 0;
-  for (let index = nodes.length - 1; index >= 0; index--) {
+  return nodes[firstOfHeap(scores, scores.length)] as NodeInfo;
+}
+
+/** The place of the first in a list of so many scores. */
+export function firstOfHeap(scores: ArrayLike<number>, length: number): number {
+  const winners = new Int32Array(length);
+  for (let index = length - 1; index >= 0; index--) {
     let winner = index;
-    const [left, right] = [2 * index + 1, 2 * index + 2];
-    if (left < nodes.length && score(winners[left] ?? 0) > score(winner)) winner = winners[left] ?? 0;
-    if (right < nodes.length && score(winners[right] ?? 0) > score(winner)) winner = winners[right] ?? 0;
+    let score = scores[index] as number;
+    const left = 2 * index + 1;
+    for (let child = left; child <= left + 1 && child < length; child++) {
+      const other = winners[child] as number;
+      const points = scores[other] as number;
+      if (points > score) [winner, score] = [other, points];
+    }
     winners[index] = winner;
   }
-  return nodes[winners[0] ?? 0] as NodeInfo;
+  return winners[0] ?? 0;
 }
 
 /** The same where extenders have their say: then chance decides among equals. */

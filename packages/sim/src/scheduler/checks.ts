@@ -11,6 +11,7 @@ import { nodeUnschedulable } from "./filters/node-unschedulable.ts";
 import { PodTopologySpread } from "./filters/pod-topology-spread.ts";
 import { taintToleration } from "./filters/taint-toleration.ts";
 import type { NodeInfo } from "./node-info.ts";
+import type { Nominator } from "./nominator.ts";
 import type { Pod, PodInfo } from "./pod-info.ts";
 import { type Rejection, unresolvable } from "./rejection.ts";
 import type { Labels, NodeMatcher, Selector } from "./selectors.ts";
@@ -135,4 +136,27 @@ export class Checks {
     if (!this.#spread && !this.#affinity) return this; // nothing to change
     return new Checks(this.pod, this.#profile, this.required, this.#spread?.copy(), this.#affinity?.copy());
   }
+}
+
+/**
+ * Whether a node does for a pod both with and without those who wait there for place and are no less important: some of
+ * them may never come, and some rules are only kept if they do.
+ */
+export function checkWithNominated(checks: Checks, node: NodeInfo, nominator: Nominator): Rejection | undefined {
+  if (nominator.size > 0) {
+    const { pod } = checks;
+    const waiting = [...nominator.on(node.name)].filter(
+      (other) => other.priority >= pod.priority && other.uid !== pod.uid,
+    );
+    if (waiting.length > 0) {
+      const [tried, copy] = [checks.copy(), node.copy()];
+      for (const other of waiting) {
+        copy.addPod(other);
+        tried.addPod(other, copy);
+      }
+      const rejection = tried.check(copy);
+      if (rejection) return rejection;
+    }
+  }
+  return checks.check(node);
 }

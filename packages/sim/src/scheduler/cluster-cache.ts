@@ -22,6 +22,8 @@ export class ClusterCache {
   /** Nodes with pods that have wishes about other pods, and with pods that must not be near some. */
   readonly withTerms = new Set<NodeInfo>();
   readonly withAntiAffinity = new Set<NodeInfo>();
+  /** Nodes that some pods should rather stay away from. */
+  readonly withSoftTaints = new Set<NodeInfo>();
   #listed: readonly string[] = [];
   #list: readonly NodeInfo[] = [];
   #version = 0;
@@ -63,6 +65,8 @@ export class ClusterCache {
     }
     this.#order.put(node, before);
     info.setNode(node);
+    if (info.softTaints.length > 0) this.withSoftTaints.add(info);
+    else this.withSoftTaints.delete(info);
     this.#version++;
   }
 
@@ -71,6 +75,7 @@ export class ClusterCache {
     if (!info?.node) return;
     this.#order.remove(info.node);
     info.removeNode();
+    this.withSoftTaints.delete(info);
     this.#tidy(info);
     this.#version++;
   }

@@ -13,6 +13,7 @@ import type { Profile } from "./configuration.ts";
 import { anyoneToPreempt, askToFilter, askToPreempt, askToPrioritize } from "./extenders/asking.ts";
 import type { ConfiguredExtender } from "./extenders/extender.ts";
 import { Failures } from "./failures.ts";
+import { KnownNodes } from "./known-nodes.ts";
 import type { NodeInfo } from "./node-info.ts";
 import type { PodInfo } from "./pod-info.ts";
 import { budgetOf } from "./preemption/budgets.ts";
@@ -66,6 +67,7 @@ export class Decisions {
   readonly #options: DecisionOptions;
   readonly #scene: Scene;
   readonly #failures: Failures<Failure>;
+  readonly #known: KnownNodes;
   /** Where the next search for nodes begins. */
   #start = 0;
 
@@ -73,6 +75,7 @@ export class Decisions {
     this.#options = options;
     this.#scene = options.scene;
     this.#failures = new Failures(options.scene.cache, options.scene.nominator);
+    this.#known = new KnownNodes(options.scene);
   }
 
   /** For a scheduler without extenders. */
@@ -85,7 +88,13 @@ export class Decisions {
   }
 
   #decide(pod: PodInfo, profile: Profile): Decision {
-    if (this.#scene.cache.nodes.length === 0) return NO_NODES;
+    const { cache } = this.#scene;
+    if (cache.nodes.length === 0) return NO_NODES;
+    const known = this.#known.find(pod, profile, this.#start);
+    if (known) {
+      this.#start = (this.#start + known.looked) % cache.nodes.length;
+      return known.node;
+    }
     const attempt = new Attempt(pod, profile, this.#scene);
     const nominated = attempt.nominated();
     if (nominated) return nominated;

@@ -5,6 +5,7 @@
 import type { ClusterCache } from "./cluster-cache.ts";
 import type { Nominator } from "./nominator.ts";
 import type { PodInfo } from "./pod-info.ts";
+import { kindOf } from "./pod-kind.ts";
 
 export class Failures<F> {
   readonly #cache: ClusterCache;
@@ -39,22 +40,4 @@ export class Failures<F> {
   #isCurrent(): boolean {
     return this.#cacheVersion === this.#cache.version && this.#nominatorVersion === this.#nominator.version;
   }
-}
-
-/** Everything that the rules look at in a pod; `undefined` if that is more than what the pod itself says. */
-function kindOf({ pod, hasTerms, ports }: PodInfo, cache: ClusterCache): string | undefined {
-  const { spec, status } = pod;
-  if (hasTerms || ports.length > 0 || cache.withAntiAffinity.size > 0) return undefined;
-  if (spec?.topologySpreadConstraints?.length || status?.nominatedNodeName) return undefined;
-  const { schedulerName, priority, preemptionPolicy, nodeName, nodeSelector, affinity, tolerations } = spec ?? {};
-  const asked = [spec?.containers, spec?.initContainers].map((containers) =>
-    containers?.map(({ resources, restartPolicy }) => [resources?.requests, restartPolicy]),
-  );
-  const whole = [spec?.overhead, spec?.resources?.requests];
-  return JSON.stringify([
-    [schedulerName, priority, preemptionPolicy, nodeName],
-    [nodeSelector, affinity?.nodeAffinity, tolerations],
-    asked,
-    whole,
-  ]);
 }

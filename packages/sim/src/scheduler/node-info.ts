@@ -42,6 +42,8 @@ export class NodeInfo {
   podsWithTerms: PodInfo[] = [];
   podsWithAntiAffinity: PodInfo[] = [];
   takenPorts: HostPort[] = [];
+  /** Counts changes that matter to the filters or scores. */
+  generation = 0;
 
   constructor(name: string) {
     this.name = name;
@@ -61,6 +63,7 @@ export class NodeInfo {
     this.storage = storage;
     this.scalars = scalars;
     this.maxPods = pods;
+    this.generation++;
   }
 
   removeNode(): void {
@@ -105,6 +108,7 @@ export class NodeInfo {
   }
 
   #count({ requests, nonZeroCpu, nonZeroMemory, ports }: PodInfo, sign: 1 | -1): void {
+    this.generation++;
     this.usedCpu += sign * requests.cpu;
     this.usedMemory += sign * requests.memory;
     this.usedStorage += sign * requests.storage;

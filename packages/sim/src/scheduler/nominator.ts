@@ -50,35 +50,3 @@ export class Nominator {
     if (waiting?.size === 0) this.#byNode.delete(node);
   }
 }
-
-/** A filter: `undefined` if the node will do. */
-interface Check<R> {
-  readonly pod: PodInfo;
-  check(node: Node): R | undefined;
-  copy(): Check<R>;
-  addPod(pod: PodInfo, node: Node): void;
-}
-type Node = import("./node-info.ts").NodeInfo;
-
-/**
- * Whether a node does for a pod both with and without those who wait there: some of them may never come, and some rules
- * are only kept if they do.
- */
-export function checkWithNominated<R>(checks: Check<R>, node: Node, nominator: Nominator): R | undefined {
-  if (nominator.size > 0) {
-    const { pod } = checks;
-    const waiting = [...nominator.on(node.name)].filter(
-      (other) => other.priority >= pod.priority && other.uid !== pod.uid,
-    );
-    if (waiting.length > 0) {
-      const [tried, copy] = [checks.copy(), node.copy()];
-      for (const other of waiting) {
-        copy.addPod(other);
-        tried.addPod(other, copy);
-      }
-      const rejection = tried.check(copy);
-      if (rejection) return rejection;
-    }
-  }
-  return checks.check(node);
-}

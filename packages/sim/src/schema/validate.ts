@@ -64,12 +64,24 @@ function checkScale(object: AnyObject, scale: Readonly<Record<string, string | u
 /** What is at ".spec.replicas"; `wrong` if something on the way there has no fields. */
 function valueAt(object: AnyObject, path: string): { readonly value: unknown; readonly wrong?: boolean } {
   let value: unknown = object;
-  for (const step of path.split(".").slice(1)) {
+  for (const step of stepsOf(path)) {
     if (value === undefined) return { value };
     if (!isObject(value)) return { value, wrong: true };
     value = Object.hasOwn(value, step) ? value[step] : undefined;
   }
   return { value };
+}
+
+const known = new Map<string, readonly string[]>();
+
+/** Few paths, and each again with every write. */
+function stepsOf(path: string): readonly string[] {
+  let steps = known.get(path);
+  if (!steps) {
+    steps = path.split(".").slice(1);
+    if (known.size < 1000) known.set(path, steps);
+  }
+  return steps;
 }
 
 /** As Go prints it in passing. */

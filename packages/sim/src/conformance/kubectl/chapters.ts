@@ -212,6 +212,7 @@ export const chapters: readonly Chapter[] = [
       "delete configmap plain settings",
       "delete configmap plain",
       "delete configmap plain --ignore-not-found",
+      "get secrets --sort-by=.metadata.name",
       "get cm,secrets --sort-by=.metadata.name -o name",
     ],
   },

@@ -6,11 +6,11 @@ import { findBinaries } from "@berth/cluster";
 import { SeededRandom } from "@berth/kube";
 import type { Component } from "../../controllers/component.ts";
 import { Scheduler } from "../../scheduler/scheduler.ts";
-import { type Sim, startSim } from "../../simulation.ts";
+import { type Sim, type SimOptions, startSim } from "../../simulation.ts";
 import { HttpTarget } from "./http-target.ts";
 
-export async function simTarget(): Promise<HttpTarget> {
-  const sim = await startSim({ http: true });
+export async function simTarget(options: SimOptions = {}): Promise<HttpTarget> {
+  const sim = await startSim({ http: true, ...options });
   const folder = mkdtempSync(join(tmpdir(), "berth-sim-"));
   sim.writeKubeconfig(join(folder, "kubeconfig"));
   return new SimTarget(sim, folder);

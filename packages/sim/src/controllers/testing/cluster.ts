@@ -13,6 +13,8 @@ export interface TestCluster {
   readonly api: LocalApi;
   /** Errors that nobody could do anything about. */
   readonly failures: unknown[];
+  /** What the API server refused to the parts of the cluster, as "who: why". */
+  readonly refusals: string[];
   surroundings(name: string): Surroundings;
   start<C extends Component>(component: C): C;
   /** Everything that was written from now on, as "ADDED pods/default/x". */
@@ -33,9 +35,20 @@ export function testCluster({ seed = "test", events = true, admissions = [] }: T
   const onFailure = (error: unknown) => void failures.push(error);
   const server = new ApiServer({ clock, random: random.fork("api"), admissions, subresources, onFailure });
   for (const resource of builtinResources()) server.resources.add(resource);
+  const refusals: string[] = [];
+  const request = server.request.bind(server);
+  server.request = (asked, caller) => {
+    try {
+      return request(asked, caller);
+    } catch (error) {
+      const who = caller?.user.username ?? "";
+      if (who !== "test") refusals.push(`${who}: ${error instanceof Error ? error.message : error}`);
+      throw error;
+    }
+  };
   const surroundings = (name: string) => ({ server, clock, random: random.fork(name), onFailure, events });
   return {
-    ...{ server, clock, failures, surroundings },
+    ...{ server, clock, failures, refusals, surroundings },
     api: new LocalApi(server, "test"),
     start: (component) => {
       component.start();

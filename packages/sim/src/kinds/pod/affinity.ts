@@ -137,7 +137,8 @@ export function checkOnlyNarrowed(
   const terms = after?.[REQUIRED]?.nodeSelectorTerms ?? [];
   const place = `${field}.${REQUIRED}.nodeSelectorTerms`;
   if (old.length !== terms.length) {
-    errors.invalid(place, terms, "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
+    const shown = terms.length > 0 ? terms : null;
+    errors.invalid(place, shown, "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
     return;
   }
   for (const [index, term] of old.entries()) {

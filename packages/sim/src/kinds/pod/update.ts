@@ -95,7 +95,7 @@ function checkGatedChanges(rest: PodSpec, before: PodSpec, errors: FieldErrors):
   if (!same(rest.nodeSelector ?? {}, before.nodeSelector ?? {})) {
     if (!isContained(before.nodeSelector, rest.nodeSelector)) {
       const why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
-      errors.invalid("spec.nodeSelector", rest.nodeSelector ?? {}, why);
+      errors.invalid("spec.nodeSelector", rest.nodeSelector ?? null, why);
     }
     putBack(rest, before, "nodeSelector");
   }

@@ -1,7 +1,7 @@
 /** Who would have to go from one node to make place for a pod: as few as possible, the least important first. */
-import type { Checks } from "../checks.ts";
+import { type Checks, checkWithNominated } from "../checks.ts";
 import type { NodeInfo } from "../node-info.ts";
-import { checkWithNominated, type Nominator } from "../nominator.ts";
+import type { Nominator } from "../nominator.ts";
 import type { PodInfo } from "../pod-info.ts";
 import type { Rejection } from "../rejection.ts";
 import { type Budget, splitByBudgets } from "./budgets.ts";

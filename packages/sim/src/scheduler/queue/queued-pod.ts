@@ -12,6 +12,8 @@ export class QueuedPod {
   since = 0;
   order = 0;
   attempts = 0;
+  /** How often it was tried in the moment in which it was tried last. */
+  attemptsAtOnce = 0;
   /** How often no node would do, in all; and how often in a row something went wrong. */
   unschedulableCount = 0;
   errorCount = 0;

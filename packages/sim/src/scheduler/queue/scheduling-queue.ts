@@ -34,6 +34,7 @@ export interface QueueOptions {
 /** After so long a pod is tried again whatever has happened; it is looked every so often whether there is one. */
 const LONGEST_MS = 5 * 60_000;
 const LOOK_EVERY_MS = 30_000;
+const MOST_AT_ONCE = 10;
 
 type Strategy = "skip" | "afterBackoff";
 
@@ -113,10 +114,12 @@ export class SchedulingQueue {
   /** The next pod to try; from then on it is being scheduled, until `done` or `giveBack`. */
   pop(): QueuedPod | undefined {
     // With nothing else to do, nobody needs to wait; only errors must be given time.
-    const queued = this.#active.pop() ?? this.#backoff.pop();
+    const early = this.#backoff.peek();
+    const queued = this.#active.pop() ?? (early && !this.#isOverdoing(early) ? this.#backoff.pop() : undefined);
     if (!queued) return undefined;
     queued.whereabouts = "flying";
     queued.attempts++;
+    queued.attemptsAtOnce = queued.since === this.#options.clock.now() ? queued.attemptsAtOnce + 1 : 1;
     this.#flying = { pod: queued, events: [] };
     return queued;
   }
@@ -283,6 +286,11 @@ export class SchedulingQueue {
         break;
     }
     if (queued.whereabouts !== "flying") queued.whereabouts = "nowhere";
+  }
+
+  /** Trying takes no time here: whoever is given new hope each time would be tried for ever in one moment. */
+  #isOverdoing({ since, attemptsAtOnce }: QueuedPod): boolean {
+    return attemptsAtOnce >= MOST_AT_ONCE && since === this.#options.clock.now();
   }
 
   #stamp(queued: QueuedPod): void {

@@ -8,7 +8,10 @@ import { type CompiledRule, firstLine, type RulePlan } from "./rules.ts";
 /** Adds what is wrong. @param old - What was at this place before; `undefined` if there was nothing, or nobody can tell. */
 export function checkRules(value: unknown, old: unknown, plan: RulePlan, path: string, errors: FieldErrors): void {
   if (value === null || value === undefined) return;
-  for (const rule of plan.rules) checkRule(value, old, rule, plan.node, path, errors);
+  if (plan.rules.length > 0) {
+    const place: Place = { value, old, self: plan.seen(value), oldSelf: plan.seen(old), node: plan.node, path };
+    for (const rule of plan.rules) checkRule(rule, place, errors);
+  }
   if (Array.isArray(value)) {
     if (!plan.element) return;
     const oldItem = correlated(old, plan.node);
@@ -29,12 +32,19 @@ export function checkRules(value: unknown, old: unknown, plan: RulePlan, path: s
 
 const joined = (path: string, key: string) => (path === "" ? key : `${path}.${key}`);
 
+/** What rules are asked about: as it is, and as they see it. */
+interface Place {
+  readonly value: unknown;
+  readonly old: unknown;
+  readonly self: unknown;
+  readonly oldSelf: unknown;
+  readonly node: SchemaNode;
+  readonly path: string;
+}
+
 function checkRule(
-  value: unknown,
-  old: unknown,
   compiled: CompiledRule,
-  node: SchemaNode,
-  path: string,
+  { value, old, self, oldSelf, node, path }: Place,
   errors: FieldErrors,
 ): void {
   const { rule, usesOldSelf, problem } = compiled;
@@ -44,16 +54,16 @@ function checkRule(
     return;
   }
   // Rules about changes are for changes.
-  if (usesOldSelf && (old === undefined || old === null) && !rule.optionalOldSelf) return;
+  if (usesOldSelf && oldSelf === undefined && !rule.optionalOldSelf) return;
   try {
-    if (compiled.holds(value, old) === true) return;
+    if (compiled.holds(self, oldSelf) === true) return;
   } catch (error) {
     errors.invalid(place, typeName(node), evaluationText(firstLine(error), rule));
     return;
   }
   // What was wrong before may stay as it was.
   if (!usesOldSelf && old !== undefined && equal(value, old)) return;
-  const message = compiled.message(value, old) ?? (rule.message?.trim() || `failed rule: ${rule.rule.trim()}`);
+  const message = compiled.message(self, oldSelf) ?? (rule.message?.trim() || `failed rule: ${rule.rule.trim()}`);
   addFailure(value, rule, node, rule.fieldPath ? fieldAt(rule.fieldPath, path, node) : place, message, errors);
 }
 

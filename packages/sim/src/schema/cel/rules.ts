@@ -10,9 +10,11 @@ export interface RulePlan {
   readonly rules: readonly CompiledRule[];
   readonly fields: ReadonlyMap<string, RulePlan>;
   readonly element: RulePlan | undefined;
+  /** What is at the place, as its rules see it; `undefined` if there is nothing. */
+  seen(value: unknown): unknown;
 }
 
-/** A rule that can be evaluated, or that cannot. */
+/** A rule that can be evaluated, or that cannot. What it is asked about is what `seen` gave. */
 export interface CompiledRule {
   readonly rule: CelRule;
   readonly usesOldSelf: boolean;
@@ -51,28 +53,26 @@ function withMeta(node: SchemaNode): SchemaNode {
 
 function planOf(node: SchemaNode): RulePlan | undefined {
   const types = node.validation?.rules?.length ? new PlaceTypes(node) : undefined;
-  const rules = types ? (node.validation?.rules?.map((rule) => compiled(rule, node, types)) ?? []) : [];
+  const rules = types ? (node.validation?.rules?.map((rule) => compiled(rule, types)) ?? []) : [];
   const fields = new Map<string, RulePlan>();
   for (const [key, field] of Object.entries(node.fields ?? {})) {
     const plan = planOf(field.embedded ? withMeta(field) : field);
     if (plan) fields.set(key, plan);
   }
   const element = node.element && planOf(node.element.embedded ? withMeta(node.element) : node.element);
-  return rules.length > 0 || fields.size > 0 || element ? { node, rules, fields, element } : undefined;
+  if (rules.length === 0 && fields.size === 0 && !element) return undefined;
+  const seen = (value: unknown) =>
+    value === undefined || value === null || !types ? undefined : celValue(value, node, types);
+  return { node, rules, fields, element, seen };
 }
 
-function compiled(rule: CelRule, node: SchemaNode, types: PlaceTypes): CompiledRule {
+function compiled(rule: CelRule, types: PlaceTypes): CompiledRule {
   const env = types.environment(rule.optionalOldSelf === true);
   const test = parsed(rule.rule, "bool", env);
   const message = rule.messageExpression ? parsed(rule.messageExpression, "string", env) : undefined;
   const context = (self: unknown, oldSelf: unknown) => {
-    const old = oldSelf === undefined || oldSelf === null ? undefined : celValue(oldSelf, node, types);
-    return {
-      self: celValue(self, node, types),
-      ...(rule.optionalOldSelf
-        ? { oldSelf: old === undefined ? Optional.none() : Optional.of(old) }
-        : old !== undefined && { oldSelf: old }),
-    };
+    if (!rule.optionalOldSelf) return oldSelf === undefined ? { self } : { self, oldSelf };
+    return { self, oldSelf: oldSelf === undefined ? Optional.none() : Optional.of(oldSelf) };
   };
   return {
     rule,
