@@ -397,13 +397,18 @@ export class ApiServer {
     for (const admission of this.#admissions) admission.admit?.(object, resource, context, "delete");
     const end = ending(object, resource, options, this.clock.now(), context);
     if (context.dryRun || end.outcome === "unchanged") return end;
-    if (end.outcome === "removed") {
-      this.store.remove(resource.storage, object);
-      return end;
+    let last = object;
+    if (end.object !== object) {
+      last = this.#put(resource, end.object);
+      this.ownership.carried(object, last);
     }
-    const marked = this.#put(resource, end.object);
-    this.ownership.carried(object, marked);
-    return { outcome: end.outcome, object: marked };
+    // Whoever heard of it may have been quicker.
+    const { name = "", namespace } = last.metadata;
+    const present = this.store
+      .collection(resource.storage)
+      .get(namespace === undefined ? name : `${namespace}/${name}`);
+    if (end.outcome === "removed" && present === last) this.store.remove(resource.storage, last);
+    return { outcome: end.outcome, object: last };
   }
 
   #put({ storage }: Resource, object: AnyObject): AnyObject {

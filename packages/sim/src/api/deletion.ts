@@ -56,7 +56,7 @@ function fromQuery({
   };
 }
 
-/** What becomes of the object: it is gone, it is marked and waits, or all is as it was. */
+/** What becomes of the object: it is gone, having become this before, it is marked and waits, or all is as it was. */
 export type Ending =
   | { readonly outcome: "removed"; readonly object: AnyObject }
   | { readonly outcome: "marked"; readonly object: AnyObject }
@@ -79,24 +79,27 @@ export function ending(
   if (finalizers.length > 0) marked.metadata.finalizers = finalizers;
   else delete marked.metadata.finalizers;
   rules.prepareForDelete?.(marked, context);
-  if (grace === 0 && finalizers.length === 0 && !rules.remains?.(marked)) return { outcome: "removed", object: before };
+  const canGo = grace === 0 && finalizers.length === 0 && !rules.remains?.(marked);
+  // Kinds that give notice are marked even if there is none to give, and only then removed.
+  if (canGo && !rules.gracePeriod) return { outcome: "removed", object: before };
+  const outcome = canGo ? "removed" : "marked";
   if (metadata.deletionTimestamp !== undefined) {
     const shorter = known !== undefined && grace < known;
     if (!shorter && finalizers.length === (metadata.finalizers?.length ?? 0))
-      return { outcome: "unchanged", object: before };
+      return { outcome: canGo ? "removed" : "unchanged", object: before };
     if (shorter) {
       const since = Date.parse(metadata.deletionTimestamp) - known * 1000;
       marked.metadata.deletionTimestamp = kubernetesTime(since + grace * 1000);
       marked.metadata.deletionGracePeriodSeconds = grace;
     }
-    return { outcome: "marked", object: marked };
+    return { outcome, object: marked };
   }
   marked.metadata.deletionTimestamp = kubernetesTime(now + grace * 1000);
   // Of a kind with finalizers of its own no notice is noted, not even none.
   if (!rules.remains) marked.metadata.deletionGracePeriodSeconds = grace;
   // Whoever controls the object has something else to do now.
   if (metadata.generation) marked.metadata.generation = metadata.generation + 1;
-  return { outcome: "marked", object: marked };
+  return { outcome, object: marked };
 }
 
 /** Whether an object that was marked has nothing left to wait for. */

@@ -41,11 +41,15 @@ export class FieldErrors {
   }
 
   tooLong(field: string, limit: number): void {
-    this.#add("FieldValueTooLong", field, `Too long: may not be more than ${limit} bytes`);
+    this.#add("FieldValueTooLong", field, `Too long: may not be more than ${limit} ${limit === 1 ? "byte" : "bytes"}`);
   }
 
   tooMany(field: string, count: number, limit: number): void {
-    this.#add("FieldValueTooMany", field, `Too many: ${count}: must have at most ${limit} items`);
+    this.#add(
+      "FieldValueTooMany",
+      field,
+      `Too many: ${count}: must have at most ${limit} ${limit === 1 ? "item" : "items"}`,
+    );
   }
 
   /** A field refers to what is not there. */

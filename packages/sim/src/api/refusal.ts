@@ -1,5 +1,5 @@
 /** How the API server says no: `Status` objects, worded as the real one words them. */
-import { ApiError, type Kind, type Status, type StatusCause } from "@berth/kube";
+import { ApiError, type Kind, type ObjectMeta, type Status, type StatusCause } from "@berth/kube";
 
 /** What goes out over HTTP when the server refuses. */
 export interface StatusBody extends Status {
@@ -67,6 +67,20 @@ export function conflict(resource: ResourceName, name: string, why: string, caus
   return new Refusal(409, "Conflict", message, {
     details: { ...detailsOf(resource, name), ...(causes && { causes }) },
   });
+}
+
+/** Somebody means another object of this name, or another version of it. The real server lets its storage say so. */
+export function otherMeant(
+  resource: ResourceName,
+  { name = "", namespace, uid, resourceVersion }: ObjectMeta,
+  field: "UID" | "ResourceVersion",
+  wanted: string,
+): Refusal {
+  const key = ["/registry", resource.plural, ...(namespace === undefined ? [] : [namespace]), name].join("/");
+  const present = field === "UID" ? uid : resourceVersion;
+  const why = `Precondition failed: ${field} in precondition: ${wanted}, ${field} in object meta: ${present}`;
+  const error = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`;
+  return conflict(resource, name, error);
 }
 
 /** Somebody else wrote first. */

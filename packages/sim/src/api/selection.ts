@@ -44,12 +44,12 @@ export function seenBy({ matches }: Selection, { version, before, after, last }:
   return { type: "DELETED", object };
 }
 
-function fieldReader(object: AnyObject, { rules }: Resource): (field: string) => string {
+function fieldReader(object: AnyObject, { rules, conversion }: Resource): (field: string) => string {
   let others: Readonly<Record<string, string>> | undefined;
   return (field) => {
     if (field === "metadata.name") return object.metadata.name ?? "";
     if (field === "metadata.namespace") return object.metadata.namespace ?? "";
-    others ??= rules.fields?.(object) ?? {};
+    others ??= rules.fields?.(conversion ? conversion.fromStored(object) : object) ?? {};
     return others[field] ?? "";
   };
 }

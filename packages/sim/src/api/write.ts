@@ -15,7 +15,7 @@ import {
   validateMetadataUpdate,
   wantsChange,
 } from "./metadata.ts";
-import { badRequest, conflict, modified } from "./refusal.ts";
+import { badRequest, modified, otherMeant } from "./refusal.ts";
 import type { Resource, WriteContext } from "./resource.ts";
 
 /** What becomes of fields that the kind does not have: refused, dropped with a warning, or dropped. */
@@ -160,13 +160,7 @@ function checkMeant({ metadata }: AnyObject, before: AnyObject, resource: Resour
     );
   }
   if (namespace !== undefined) metadata.namespace = namespace;
-  if (metadata.uid && metadata.uid !== uid) {
-    throw conflict(
-      resource,
-      name,
-      `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`,
-    );
-  }
+  if (metadata.uid && metadata.uid !== uid) throw otherMeant(resource, before.metadata, "UID", metadata.uid);
   if (metadata.resourceVersion && metadata.resourceVersion !== resourceVersion) throw modified(resource, name);
   if (!metadata.resourceVersion && (resource.rules.needsVersion ?? resource.custom !== undefined)) {
     const field = "metadata.resourceVersion";

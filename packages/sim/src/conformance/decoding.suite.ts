@@ -298,5 +298,18 @@ export const decoding = suite("decoding", (it, target) => {
       source: {},
     });
     expect(seen.metadata.uid).toBe(made.metadata.uid);
+    const fresh = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+    const series = { count: 2, lastObservedTime: "2020-01-01T00:00:01.000000Z" };
+    const type = "application/merge-patch+json";
+    expect(await send(target(), "PATCH", `${fresh}/x`, { series }, type)).toMatchObject({ note: "hello", series });
+    expect(await send(target(), "GET", `/api/v1/namespaces/${namespace}/events/x`)).toMatchObject({ series });
+    for (const [path, field] of [
+      [fresh, "regarding.name"],
+      [`/api/v1/namespaces/${namespace}/events`, "involvedObject.name"],
+    ] as const) {
+      const named = async (name: string) =>
+        (await send(target(), "GET", `${path}?fieldSelector=${field}=${name}`)).items.length;
+      expect([await named(namespace), await named("other")]).toEqual([1, 0]);
+    }
   });
 });

@@ -163,25 +163,30 @@ export class SchedulingWorld {
     });
   }
 
-  /** How many nodes there are, and how many of them are others'. */
-  async counts(): Promise<{ all: number; others: number }> {
-    const { items } = await this.target.client.list(coreV1.Node);
-    return { all: items.length, others: items.filter(({ metadata }) => !metadata.labels?.[CORNER]).length };
+  /** How many nodes there are. */
+  async count(): Promise<number> {
+    return (await this.target.client.list(coreV1.Node)).items.length;
   }
 
-  /** The sentence about nodes that will not do: others' nodes are none of the selected ones. */
+  /** The sentence about nodes that will not do. Others' nodes are none of the selected ones, if not worse. */
   async message(reasons: Readonly<Record<string, number>>, preemption?: string): Promise<string> {
-    const { all } = await this.counts();
+    const { items } = await this.target.client.list(coreV1.Node);
     const counted = { ...reasons };
-    const own = Object.values(reasons).reduce((sum, count) => sum + count, 0);
-    const selector = "node(s) didn't match Pod's node affinity/selector";
-    if (all > own) counted[selector] = (counted[selector] ?? 0) + all - own;
-    return sentence(all, counted) + (preemption === undefined ? "" : ` ${CLAIMS}, preemption: ${preemption}`);
+    for (const node of items) {
+      if (node.metadata.labels?.[CORNER] === this.corner) continue;
+      const reason = othersReason(node);
+      counted[reason] = (counted[reason] ?? 0) + 1;
+    }
+    // What the test says nothing about is not selected either.
+    const own = items.filter(({ metadata }) => metadata.labels?.[CORNER] === this.corner).length;
+    const rest = own - Object.values(reasons).reduce((sum, count) => sum + count, 0);
+    if (rest > 0) counted[NOT_SELECTED] = (counted[NOT_SELECTED] ?? 0) + rest;
+    return sentence(items.length, counted) + (preemption === undefined ? "" : ` ${CLAIMS}, preemption: ${preemption}`);
   }
 
   /** The sentence about a preemption that helps nobody. */
   async noPreemption(reasons: Readonly<Record<string, number>> = {}): Promise<string> {
-    const { all } = await this.counts();
+    const all = await this.count();
     const counted = { ...reasons };
     const own = Object.values(reasons).reduce((sum, count) => sum + count, 0);
     if (all > own) counted["Preemption is not helpful for scheduling"] = all - own;
@@ -218,6 +223,14 @@ function limits(requests: Labels): Labels {
 
 /** What is said before preemption is spoken of: nobody has claims here. */
 export const CLAIMS = "no new claims to deallocate";
+
+const NOT_SELECTED = "node(s) didn't match Pod's node affinity/selector";
+
+function othersReason({ spec }: coreV1.Node): string {
+  if (spec?.unschedulable) return "node(s) were unschedulable";
+  const hard = spec?.taints?.some(({ effect }) => effect === "NoSchedule" || effect === "NoExecute");
+  return hard ? "node(s) had untolerated taint(s)" : NOT_SELECTED;
+}
 
 function sentence(all: number, reasons: Readonly<Record<string, number>>): string {
   const parts = Object.entries(reasons).map(([reason, count]) => `${count} ${reason}`);

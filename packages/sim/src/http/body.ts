@@ -39,13 +39,18 @@ export function patchTypeOf(contentType: string | undefined): PatchType {
 export async function readBody(stream: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.length;
-    if (size > BODY_LIMIT) {
-      const message = `Request entity too large: limit is ${BODY_LIMIT}`;
-      throw new Refusal(413, "RequestEntityTooLarge", message);
+  try {
+    for await (const chunk of stream) {
+      size += chunk.length;
+      if (size > BODY_LIMIT) {
+        const message = `Request entity too large: limit is ${BODY_LIMIT}`;
+        throw new Refusal(413, "RequestEntityTooLarge", message);
+      }
+      chunks.push(chunk);
     }
-    chunks.push(chunk);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw badRequest(`the body of the request broke off: ${message(error)}`);
   }
   return Buffer.concat(chunks);
 }

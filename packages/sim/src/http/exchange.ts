@@ -62,6 +62,12 @@ export class Exchange {
     return Array.isArray(value) ? value[0] : value;
   }
 
+  /** Whether somebody asks to act as another. */
+  get wantsAnother(): boolean {
+    for (const name in this.headers) if (name.startsWith("impersonate-")) return true;
+    return false;
+  }
+
   /** All values of all headers, by their names in lower case. */
   get allHeaders(): Readonly<Record<string, readonly string[]>> {
     const all: Record<string, string[]> = Object.create(null);

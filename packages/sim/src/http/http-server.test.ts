@@ -168,6 +168,22 @@ describe("a watch", () => {
     await own.stop();
   });
 
+  it("knows who owns what, and so does whoever reads the object after it was told", async () => {
+    const clock = new VirtualClock();
+    const own = await served({ clock });
+    own.put("v1", "Namespace", { metadata: { name: "default" } });
+    const watching = own.ask("GET", `${CONFIG_MAPS}?watch=1&timeoutSeconds=1`);
+    while (clock.pending === 0) await turn();
+    const headers = { ...JSON_BODY, "user-agent": "me/1" };
+    await own.ask("POST", CONFIG_MAPS, { headers, body: JSON.stringify(configMap("a")) });
+    const read = await own.ask("GET", `${CONFIG_MAPS}/a`);
+    await clock.advance(1000);
+    const told = (await watching).object.object;
+    expect(told.metadata.managedFields).toMatchObject([{ manager: "me", operation: "Update" }]);
+    expect(read.object.metadata.managedFields).toEqual(told.metadata.managedFields);
+    await own.stop();
+  });
+
   it("is cut off when nobody reads it, before it fills our memory", async () => {
     const own = await served();
     own.put("v1", "Namespace", { metadata: { name: "default" } });

@@ -103,6 +103,7 @@ export class HttpServer {
   /** Ends everything that is under way. */
   async stop(): Promise<void> {
     this.#watches.endAll();
+    this.#paths.close();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#sockets) socket.destroy();
     await closed;
@@ -151,7 +152,8 @@ export class HttpServer {
     const { path, query } = parseUrl(exchange.url);
     const route = routeOf(exchange.method, path, query);
     const attributes = attributesOf(route);
-    const user = access.actingAs(exchange.allHeaders, { user: this.#authenticate(exchange), ...attributes });
+    const asking = this.#authenticate(exchange);
+    const user = exchange.wantsAnother ? access.actingAs(exchange.allHeaders, { user: asking, ...attributes }) : asking;
     access.require({ user, ...attributes });
     if (route.type === "path") exchange.answer(this.#paths.answer(exchange, route, query));
     else await serveResource(exchange, route, query, user, this.#context);

@@ -1,6 +1,7 @@
 /** Paths that are no object's: what the server is, whether it is well, and what it has. */
 import type { ApiServer } from "../api/api-server.ts";
 import { nothingHere } from "../api/refusal.ts";
+import type { Resource } from "../api/resource.ts";
 import type { Access } from "../auth/access.ts";
 import { negotiated, type Transform } from "./accept.ts";
 import * as discovery from "./discovery.ts";
@@ -20,21 +21,32 @@ export interface PathContext {
   readonly address: string;
 }
 
+/** An OpenAPI document, and what it was made of. */
+interface Document {
+  readonly text: string;
+  readonly hash: string;
+  readonly resources: readonly Resource[];
+}
+
 const HEALTH = new Set(["/healthz", "/livez", "/readyz"]);
 const CHECKS = ["ping", "log", "etcd"];
 
 export class OtherPaths {
   readonly #context: () => PathContext;
+  readonly #stopListening: () => void;
   /** Made when somebody asks, and thrown away when a resource comes or goes. */
   #groups: readonly discovery.Group[] | undefined;
-  readonly #documents = new Map<string, { readonly text: string; readonly hash: string }>();
+  readonly #documents = new Map<string, Document>();
 
   constructor(server: ApiServer, context: () => PathContext) {
     this.#context = context;
-    server.resources.onChange(() => {
+    this.#stopListening = server.resources.onChange(() => {
       this.#groups = undefined;
-      this.#documents.clear();
     });
+  }
+
+  close(): void {
+    this.#stopListening();
   }
 
   answer(exchange: Exchange, { verb, path }: PathRoute, query: UrlQuery): Answer {
@@ -110,13 +122,16 @@ export class OtherPaths {
     return tagged(exchange, this.#documentOf(path, found).text);
   }
 
-  #documentOf(path: string, version: discovery.GroupVersion) {
-    let document = this.#documents.get(path);
-    if (!document) {
-      const text = jsonText(openApiDocument(version));
-      document = { text, hash: discovery.entityTag(text) };
-      this.#documents.set(path, document);
-    }
+  /** To make them all takes a good while, and a new custom resource changes only one of them. */
+  #documentOf(path: string, version: discovery.GroupVersion): Document {
+    const { resources } = version;
+    const known = this.#documents.get(path);
+    const isSame =
+      known?.resources.length === resources.length && known.resources.every((each, i) => each === resources[i]);
+    if (known && isSame) return known;
+    const text = jsonText(openApiDocument(version));
+    const document = { text, hash: discovery.entityTag(text), resources };
+    this.#documents.set(path, document);
     return document;
   }
 

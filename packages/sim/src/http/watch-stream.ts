@@ -22,12 +22,14 @@ export interface WatchOptions {
   readonly include: IncludeObject;
 }
 
+/** How many events are kept as texts, for others who will hear of them in the same moment. */
+const TEXTS_KEPT = 200;
+
 export class WatchStreams {
   readonly #server: ApiServer;
   readonly #outgoing: Outgoing;
   readonly #open = new Set<() => void>();
-  /** Many watch the same objects, and hear of a change one after the other. */
-  #last: { readonly object: AnyObject; readonly type: string; readonly text: string } | undefined;
+  readonly #texts = new Map<AnyObject, { readonly type: string; readonly resource: Resource; readonly text: string }>();
 
   constructor(server: ApiServer, outgoing: Outgoing) {
     this.#server = server;
@@ -42,17 +44,25 @@ export class WatchStreams {
   serve(exchange: Exchange, request: WatchRequest, resource: Resource, options: WatchOptions): void {
     const show = this.#shower(resource, options);
     let limit = Number.POSITIVE_INFINITY;
+    let waiting: WatchEvent[] = [];
     const begin = () => {
       if (!exchange.hasBegun) exchange.begin(200, { "content-type": "application/json" });
     };
-    const send = (event: WatchEvent) => {
-      begin();
-      exchange.write(show(event));
+    const flush = () => {
+      const events = waiting;
+      waiting = [];
+      for (const event of events) exchange.write(show(event));
       if (exchange.unread > limit) exchange.cutOff();
+    };
+    // Not in the moment of the change: only when that is over is it known who owns what.
+    const send = (event: WatchEvent) => {
+      waiting.push(event);
+      if (waiting.length === 1) queueMicrotask(flush);
     };
     let stop = () => {};
     const end = () => {
       stop();
+      flush();
       exchange.end();
     };
     try {
@@ -65,6 +75,7 @@ export class WatchStreams {
       return;
     }
     begin();
+    flush();
     // What was there at the beginning comes all at once, however slowly it is read.
     limit = exchange.unread + FURTHEST_BEHIND;
     exchange.onDrain(() => {
@@ -97,13 +108,13 @@ export class WatchStreams {
     };
   }
 
+  /** Many watch the same objects, and hear of a change one after the other. */
   #plain({ type, object }: WatchEvent, resource: Resource): string {
-    const { apiVersion } = resource;
-    if (this.#last?.object === object && this.#last.type === type && object.apiVersion === apiVersion) {
-      return this.#last.text;
-    }
+    const known = this.#texts.get(object);
+    if (known?.type === type && known.resource === resource) return known.text;
     const text = `${JSON.stringify({ type, object: this.#outgoing.object(object, resource) })}\n`;
-    this.#last = { object, type, text };
+    if (this.#texts.size === TEXTS_KEPT) this.#texts.clear();
+    if (this.#open.size > 1) this.#texts.set(object, { type, resource, text });
     return text;
   }
 }

@@ -53,7 +53,7 @@ export class KnownNodes {
     const found = new Int32Array(wanted);
     const points = new Int32Array(wanted);
     let judge: ((node: NodeInfo) => number) | undefined;
-    let [count, looked, place] = [0, 0, start];
+    let [count, looked, place] = [0, 0, start % nodes.length];
     for (; looked < nodes.length && count < wanted; looked++) {
       const node = nodes[place] as NodeInfo;
       if (generations[place] !== node.generation) {

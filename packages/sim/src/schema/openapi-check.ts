@@ -65,7 +65,7 @@ function checkType(value: unknown, node: SchemaNode, path: string, found: Cause[
   if (types.includes(type) || (type === "integer" && types.includes("number"))) return 2;
   const { format } = node;
   if (format !== undefined && type !== "string" && type !== "array") {
-    found.push(causes.type(path, format, ""));
+    found.push(causes.type(path, format, type === "integer" ? "int64" : type === "number" ? "float64" : ""));
   } else if (format === undefined || types.includes("number") || types.includes("integer")) {
     found.push(causes.type(path, types.join(","), type));
   } else {

@@ -3,7 +3,7 @@
 import { topologyOf } from "../../admission/topology-labels.ts";
 import type { SubresourceCall, SubresourceHandler } from "../../api/api-server.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
-import { badRequest, conflict, Refusal } from "../../api/refusal.ts";
+import { badRequest, conflict, otherMeant, Refusal } from "../../api/refusal.ts";
 import { schemaNamed } from "../../schema/builtin-schemas.ts";
 import type { Pod } from "../pod/types.ts";
 import { bodyOf, SUCCESS } from "./body.ts";
@@ -56,15 +56,9 @@ function checkTarget({ kind = "", name = "" }: { kind?: string; name?: string } 
 
 function checkPreconditions({ object }: SubresourceCall, { uid, resourceVersion }: Pod["metadata"]): void {
   const { metadata } = object;
-  for (const [field, wanted, present] of [
-    ["UID", uid, metadata.uid],
-    ["ResourceVersion", resourceVersion, metadata.resourceVersion],
-  ]) {
-    if (!wanted || wanted === present) continue;
-    const key = `/registry/pods/${metadata.namespace}/${metadata.name}`;
-    const why = `Precondition failed: ${field} in precondition: ${wanted}, ${field} in object meta: ${present}`;
-    const error = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`;
-    throw conflict(PODS, metadata.name ?? "", error);
+  if (uid && uid !== metadata.uid) throw otherMeant(PODS, metadata, "UID", uid);
+  if (resourceVersion && resourceVersion !== metadata.resourceVersion) {
+    throw otherMeant(PODS, metadata, "ResourceVersion", resourceVersion);
   }
 }
 

@@ -2,7 +2,7 @@
 import type { SubresourceCall } from "../../api/api-server.ts";
 import { type AnyObject, frozen, isObject } from "../../api/json.ts";
 import { fieldValidation } from "../../api/parameters.ts";
-import { badRequest, conflict, modified } from "../../api/refusal.ts";
+import { badRequest, modified, otherMeant } from "../../api/refusal.ts";
 import type { Resource } from "../../api/resource.ts";
 import { understood } from "../../api/write.ts";
 import { patched } from "../../patch/patch.ts";
@@ -38,10 +38,7 @@ export function wantedOf(
 /** Refuses a write that is meant for another object, or for another version of it. */
 export function checkMeant({ metadata }: AnyObject, { metadata: present }: AnyObject, resource: Resource): void {
   const { name = "", uid, resourceVersion } = present;
-  if (metadata.uid && metadata.uid !== uid) {
-    const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`;
-    throw conflict(resource, name, why);
-  }
+  if (metadata.uid && metadata.uid !== uid) throw otherMeant(resource, present, "UID", metadata.uid);
   if (metadata.resourceVersion && metadata.resourceVersion !== resourceVersion) throw modified(resource, name);
 }
 

@@ -2,7 +2,7 @@
 import type { SubresourceCall, SubresourceHandler } from "../../api/api-server.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 import { type AnyObject, copyOf, frozen, isObject, type JsonObject } from "../../api/json.ts";
-import { badRequest, conflict, internal } from "../../api/refusal.ts";
+import { badRequest, internal, otherMeant } from "../../api/refusal.ts";
 import type { CustomRules, Resource } from "../../api/resource.ts";
 import { schemaNamed } from "../../schema/builtin-schemas.ts";
 import { compiledSelector } from "../common/selectors.ts";
@@ -49,9 +49,7 @@ function checkWanted({ resource, object }: SubresourceCall, { metadata }: AnyObj
   const errors = new FieldErrors();
   if (replicas < 0) errors.invalid("spec.replicas", replicas, "must be greater than or equal to 0");
   errors.throwIfAny({ group: "autoscaling", kind: "Scale" }, name);
-  if (!metadata.uid || metadata.uid === uid) return;
-  const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`;
-  throw conflict({ group: resource.group, plural: `${resource.plural}/scale` }, name, why);
+  if (metadata.uid && metadata.uid !== uid) throw otherMeant(resource, object.metadata, "UID", metadata.uid);
 }
 
 function scaleOf(object: AnyObject, resource: Resource, paths: Paths): AnyObject {
