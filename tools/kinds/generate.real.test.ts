@@ -1,4 +1,4 @@
-/** The types of Kubernetes' kinds, held to the Kubernetes that this repository runs. */
+/** The types of Kubernetes' kinds, and what packages/sim knows of them, held to the Kubernetes that this repository runs. */
 import { type Cluster, startCluster } from "@berth/cluster";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { generate, readGenerated } from "./generate.ts";

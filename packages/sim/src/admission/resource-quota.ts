@@ -17,12 +17,15 @@ type Scope = Loose<coreV1.ScopedResourceSelectorRequirement>;
 const QUOTAS = { group: "", plural: "resourcequotas" };
 /** What is told of is not counted. */
 const UNCOUNTED = new Set(["/events"]);
+/** What can come to use more than it did. */
+const GROWING = new Set(["/services", "/persistentvolumeclaims"]);
 
 export const resourceQuota: Admission = {
-  validate: (object, resource, context, operation) => {
+  validate: (object, resource, context, operation, before) => {
     const { namespace } = object.metadata;
-    if (operation !== "create" || namespace === undefined || UNCOUNTED.has(resource.storage)) return;
-    for (const quota of quotasOf(namespace, context)) check(quota, object, resource, context);
+    if (namespace === undefined || UNCOUNTED.has(resource.storage)) return;
+    if (operation === "update" && !GROWING.has(resource.storage)) return;
+    for (const quota of quotasOf(namespace, context)) check(quota, object, before, resource, context);
   },
 };
 
@@ -34,11 +37,17 @@ function quotasOf(namespace: string, { lookup }: WriteContext): ResourceQuota[] 
     : quotas.sort((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
 }
 
-function check(quota: ResourceQuota, object: AnyObject, resource: Resource, context: WriteContext): void {
+function check(
+  quota: ResourceQuota,
+  object: AnyObject,
+  before: AnyObject | undefined,
+  resource: Resource,
+  context: WriteContext,
+): void {
   const hard = quota.spec?.hard ?? {};
   const scopes = scopesOf(quota);
   if (!isInScopes(object, resource, scopes)) return;
-  const usage = usageOf(object, resource);
+  const usage = before ? growth(usageOf(object, resource), usageOf(before, resource)) : usageOf(object, resource);
   if (isPods(resource)) {
     const missing = unsaid(object, Object.keys(hard));
     if (missing) throw refused(object, resource, `failed quota: ${quota.metadata.name}: must specify ${missing}`);
@@ -53,6 +62,12 @@ function check(quota: ResourceQuota, object: AnyObject, resource: Resource, cont
   const requested = `requested: ${list((name) => usage.get(name))}`;
   const present = `used: ${list((name) => of(used, name))}, limited: ${list((name) => hard[name])}`;
   throw refused(object, resource, `exceeded quota: ${quota.metadata.name}, ${requested}, ${present}`);
+}
+
+/** What is used more than before. */
+function growth(after: Amounts, before: Amounts): Amounts {
+  const more = [...after].map(([name, amount]) => [name, amount.minus(before.get(name) ?? Quantity.zero)] as const);
+  return new Map(more.filter(([, amount]) => amount.compare(Quantity.zero) > 0));
 }
 
 /** What there is already. */

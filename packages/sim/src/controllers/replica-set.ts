@@ -1,15 +1,13 @@
 /** Keeps as many pods as a ReplicaSet asks for. */
 import { appsV1, controllerOf, coreV1, keyOf, kubernetesTime } from "@berth/kube";
 import { type Event, LocalApi } from "../api/local-api.ts";
+import { Bursts } from "./bursts.ts";
 import { type Component, type Surroundings, Workbench } from "./component.ts";
 import { IndexBy, podIndexes } from "./index-by.ts";
 import { keyFrom, messageOf, Parents, textOf } from "./parents.ts";
 import { byExpendability, isActive, isAvailable, isReady, isTerminating, readySince } from "./pod-order.ts";
 import { podFrom } from "./pod-template.ts";
 import { Recorder } from "./recorder.ts";
-
-/** So many pods are made or deleted at a time; the next time comes at once. */
-const MOST_AT_ONCE = 500;
 
 export class ReplicaSetController implements Component {
   readonly #surroundings: Surroundings;
@@ -19,6 +17,7 @@ export class ReplicaSetController implements Component {
   readonly #parents: Parents<appsV1.ReplicaSet, coreV1.Pod>;
   /** Sets that belong to the same Deployment. */
   readonly #siblings: IndexBy<appsV1.ReplicaSet>;
+  readonly #bursts: Bursts;
   #stops: (() => void)[] = [];
 
   constructor(surroundings: Surroundings) {
@@ -26,6 +25,7 @@ export class ReplicaSetController implements Component {
     this.#api = new LocalApi(surroundings.server, "system:serviceaccount:kube-system:replicaset-controller");
     this.#recorder = new Recorder(surroundings, "replicaset-controller");
     this.#bench = new Workbench(surroundings, (key) => this.#sync(key));
+    this.#bursts = new Bursts(surroundings.clock);
     this.#siblings = new IndexBy(surroundings.server, appsV1.ReplicaSet, (set) => controllerOf(set)?.uid);
     this.#parents = new Parents({
       api: this.#api,
@@ -39,7 +39,7 @@ export class ReplicaSetController implements Component {
   start(): void {
     this.#stops = [
       this.#api.onChange(appsV1.ReplicaSet, ({ type, object }) => {
-        if (type === "DELETED") this.#parents.forget(object);
+        if (type === "DELETED") this.#forget(object);
         else this.#bench.add(textOf(object));
       }),
       this.#api.onChange(coreV1.Pod, (event) => this.#onPod(event)),
@@ -50,6 +50,11 @@ export class ReplicaSetController implements Component {
   stop(): void {
     for (const stop of this.#stops) stop();
     this.#bench.stop();
+  }
+
+  #forget(set: appsV1.ReplicaSet): void {
+    this.#parents.forget(set);
+    this.#bursts.forget(set.metadata.uid ?? "");
   }
 
   #onPod({ type, object, before }: Event<coreV1.Pod>): void {
@@ -89,14 +94,16 @@ export class ReplicaSetController implements Component {
     this.#api.updateStatus(appsV1.ReplicaSet, { ...set, status });
     const waitMs = nextAvailable(active, set.spec?.minReadySeconds ?? 0, now);
     if (waitMs !== undefined) this.#bench.addWithin(key, waitMs);
+    const restMs = this.#bursts.restMs(set.metadata.uid ?? "");
+    if (restMs > 0) this.#bench.addWithin(key, restMs);
     if (problem) throw problem;
   }
 
   #manage(set: appsV1.ReplicaSet, active: readonly coreV1.Pod[]): void {
     const surplus = active.length - (set.spec?.replicas ?? 1);
-    for (let made = 0; made < Math.min(-surplus, MOST_AT_ONCE); made++) this.#make(set);
-    if (surplus > 0)
-      for (const pod of this.#expendable(set, active, Math.min(surplus, MOST_AT_ONCE))) this.#delete(set, pod);
+    const missing = surplus < 0 ? this.#bursts.allow(set.metadata.uid ?? "", -surplus) : 0;
+    for (let made = 0; made < missing; made++) this.#make(set);
+    if (surplus > 0) for (const pod of this.#expendable(set, active, surplus)) this.#delete(set, pod);
   }
 
   #expendable(set: appsV1.ReplicaSet, active: readonly coreV1.Pod[], count: number): readonly coreV1.Pod[] {

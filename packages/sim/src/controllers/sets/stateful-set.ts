@@ -4,6 +4,7 @@
  */
 import { appsV1, controllerOf, coreV1, keyOf } from "@berth/kube";
 import { LocalApi } from "../../api/local-api.ts";
+import { Bursts } from "../bursts.ts";
 import { type Component, type Surroundings, Workbench } from "../component.ts";
 import { podIndexes } from "../index-by.ts";
 import { keyFrom, messageOf, Parents, textOf } from "../parents.ts";
@@ -20,6 +21,7 @@ export class StatefulSetController implements Component {
   readonly #recorder: Recorder;
   readonly #bench: Workbench;
   readonly #parents: Parents<appsV1.StatefulSet, coreV1.Pod>;
+  readonly #bursts: Bursts;
   #stops: (() => void)[] = [];
 
   constructor(surroundings: Surroundings) {
@@ -27,6 +29,7 @@ export class StatefulSetController implements Component {
     this.#api = new LocalApi(surroundings.server, "system:serviceaccount:kube-system:statefulset-controller");
     this.#recorder = new Recorder(surroundings, "statefulset-controller");
     this.#bench = new Workbench(surroundings, (key) => this.#sync(key));
+    this.#bursts = new Bursts(surroundings.clock);
     this.#parents = new Parents({
       api: this.#api,
       kind: appsV1.StatefulSet,
@@ -39,7 +42,7 @@ export class StatefulSetController implements Component {
   start(): void {
     this.#stops = [
       this.#api.onChange(appsV1.StatefulSet, ({ type, object }) => {
-        if (type === "DELETED") this.#parents.forget(object);
+        if (type === "DELETED") this.#forget(object);
         else this.#bench.add(textOf(object));
       }),
       this.#api.onChange(coreV1.Pod, ({ type, object, before }) => {
@@ -55,6 +58,11 @@ export class StatefulSetController implements Component {
   stop(): void {
     for (const stop of this.#stops) stop();
     this.#bench.stop();
+  }
+
+  #forget(set: appsV1.StatefulSet): void {
+    this.#parents.forget(set);
+    this.#bursts.forget(set.metadata.uid ?? "");
   }
 
   #sync(key: string): void {
@@ -77,20 +85,25 @@ export class StatefulSetController implements Component {
     this.#api.updateStatus(appsV1.StatefulSet, { ...set, status: statusOf(set, revision, all, now) });
     const waitMs = nextAvailable(all, set.spec?.minReadySeconds ?? 0, now);
     if (waitMs !== undefined) this.#bench.addWithin(key, waitMs);
+    const restMs = this.#bursts.restMs(set.metadata.uid ?? "");
+    if (restMs > 0) this.#bench.addWithin(key, restMs);
   }
 
   /** Does the next thing; one at a time, unless pods do not have to wait for each other. */
   #manage(set: appsV1.StatefulSet, revision: string, pods: ReadonlyMap<number, coreV1.Pod>): void {
+    const { uid = "" } = set.metadata;
     const now = this.#surroundings.clock.now();
     const isParallel = set.spec?.podManagementPolicy === "Parallel";
     const { first, count } = ordinalsOf(set);
     const isWell = (pod: coreV1.Pod) =>
       pod.metadata.deletionTimestamp === undefined && isAvailable(pod, set.spec?.minReadySeconds ?? 0, now);
+    let left = this.#bursts.allow(uid, count - pods.size);
     for (let ordinal = first; ordinal < first + count; ordinal++) {
       const pod = pods.get(ordinal);
       const hasEnded = pod?.status?.phase === "Failed" || pod?.status?.phase === "Succeeded";
       if (pod && hasEnded && pod.metadata.deletionTimestamp === undefined)
         this.#delete(set, pod, "recreating terminated");
+      if (!pod && left-- <= 0) return;
       if (!pod) this.#create(set, revision, ordinal);
       if (!isParallel && !(pod && isWell(pod))) return;
     }

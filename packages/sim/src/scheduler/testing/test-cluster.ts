@@ -5,7 +5,6 @@ import { LocalApi } from "../../api/local-api.ts";
 import { builtinResources } from "../../kinds/builtin.ts";
 import { subresources } from "../../kinds/subresources.ts";
 import { Scheduler, type SchedulerOptions } from "../scheduler.ts";
-import { binding } from "./binding.ts";
 
 export interface TestClusterOptions extends SchedulerOptions {
   readonly seed?: string;
@@ -29,7 +28,7 @@ export class TestCluster {
     this.server = new ApiServer({
       clock: this.clock,
       random: random.fork("api"),
-      subresources: { "pods/binding": binding, ...subresources },
+      subresources,
       onFailure,
     });
     for (const resource of builtinResources()) this.server.resources.add(resource);
