@@ -32,7 +32,7 @@ const deployment = (target: Target) => place(target, "apps/v1", "Deployment", "d
 
 async function thing(target: Target): Promise<Place> {
   await serveThings(target);
-  return place(target, "patch.berth.dev/v1", "Thing", "things");
+  return place(target, "patch.berth.dev/v1", "Draft", "drafts");
 }
 
 /** Nothing comes of it: no replicas, and nobody rolls it out. */

@@ -107,11 +107,7 @@ export const jobsApi = suite("The status of jobs and others", (it, target) => {
     });
     await each.hears("nothing of the spec", it.patch("merge", { spec: { unschedulable: false } }, "/status"));
     const { body } = await it.get();
-    each.shows("what is there", {
-      spec: body.spec,
-      capacity: body.status.capacity,
-      generation: body.metadata.generation ?? 0,
-    });
+    each.shows("what is there", { unschedulable: body.spec.unschedulable, cpu: body.status.capacity.cpu });
     await it.delete();
   });
 

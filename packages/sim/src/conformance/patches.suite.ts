@@ -428,8 +428,8 @@ export const patches = suite("Patches", (it, target) => {
   it("custom resources take no strategic patches", async () => {
     await serveThings(target());
     const namespace = await target().namespace();
-    const subject = new Subject(target(), `/apis/patch.berth.dev/v1/namespaces/${namespace}/things`);
-    await subject.create({ apiVersion: "patch.berth.dev/v1", kind: "Thing", spec: { size: 1 } });
+    const subject = new Subject(target(), `/apis/patch.berth.dev/v1/namespaces/${namespace}/drafts`);
+    await subject.create({ apiVersion: "patch.berth.dev/v1", kind: "Draft", spec: { size: 1 } });
     const { status, body } = await subject.patch("strategic", { spec: { size: 2 } });
     expect({ status, reason: body.reason, message: body.message }).toEqual({
       status: 415,
@@ -438,11 +438,11 @@ export const patches = suite("Patches", (it, target) => {
         "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
     });
     for (const [change, field, message] of [
-      [{ kind: "Other" }, "kind", 'Other.patch.berth.dev "it" is invalid: kind: Invalid value: "Other": must be Thing'],
+      [{ kind: "Other" }, "kind", 'Other.patch.berth.dev "it" is invalid: kind: Invalid value: "Other": must be Draft'],
       [
         { apiVersion: "v9" },
         "apiVersion",
-        'Thing "it" is invalid: apiVersion: Invalid value: "v9": must be patch.berth.dev/v1',
+        'Draft "it" is invalid: apiVersion: Invalid value: "v9": must be patch.berth.dev/v1',
       ],
     ] as const) {
       const refused = await subject.patch("merge", change);

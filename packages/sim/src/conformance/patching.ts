@@ -122,7 +122,7 @@ export async function serveThings(target: Target): Promise<void> {
     const established = body.status?.conditions?.some(
       (each: { type: string; status: string }) => each.type === "Established" && each.status === "True",
     );
-    const { status } = await send(target, "GET", "/apis/patch.berth.dev/v1/things");
+    const { status } = await send(target, "GET", "/apis/patch.berth.dev/v1/drafts");
     if (established && status === 200) return;
   }
   throw new Error("the definition is not served");

@@ -156,10 +156,10 @@ const PAIR = { type: "object", properties: { a: STRING, b: STRING } };
 export const thingDefinition = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
-  metadata: { name: "things.patch.berth.dev" },
+  metadata: { name: "drafts.patch.berth.dev" },
   spec: {
     group: "patch.berth.dev",
-    names: { plural: "things", singular: "thing", kind: "Thing" },
+    names: { plural: "drafts", singular: "draft", kind: "Draft" },
     scope: "Namespaced",
     versions: [
       {
@@ -249,8 +249,8 @@ const anything = (random: Random): unknown =>
 
 export const things: Writable = {
   apiVersion: "patch.berth.dev/v1",
-  kind: "Thing",
-  path: ofGroup("patch.berth.dev/v1", "things"),
+  kind: "Draft",
+  path: ofGroup("patch.berth.dev/v1", "drafts"),
   least: {},
   some: (random) => ({
     metadata: { ...metadata(random), ...someOf(random, 0.2, { annotations: labels }) },

@@ -97,7 +97,7 @@ const STRANGE: readonly unknown[] = [
   ...[null, "", "x", 0, -1, 1e15, 1.5, true, [], {}, [null], [{}], { a: null }, "99999999999999999999Gi", "\u0000"],
   ...[JSON.parse('{"__proto__": {"a": 1}}'), [[]], "1h", "constructor", selector, "100%", "2020-01-01T00:00:00Z"],
 ];
-const NUMBERS = [0, 1, 2, 7, 100, 3600, -1, 2 ** 31 - 1];
+const NUMBERS = [0, 1, 2, 7, 60, 600, -1];
 const TEXTS = ["", "x", "Always", "Never", "OnFailure", "0", "1", "10%", "5m", "n1", "app", "Exists", "a-b"];
 
 /** Something that could stand in the place of a value; most often of the same type, so that it is taken. */
@@ -169,7 +169,7 @@ describe("whatever the API server takes", () => {
           api.delete(kind, { ...metadata, name: "x" });
           await clock.advance(60_000);
           const spent = performance.now() - t0;
-          if (spent > 1000) console.log(spent, api.list(coreV1.Pod).length, kind.kind, JSON.stringify(spoils));
+          if (spent > 3000) console.error(spent, api.list(coreV1.Pod).length, kind.kind, JSON.stringify(spoils));
           expect(failures).toEqual([]);
           const kubelets = cluster.refusals.filter((line) => line.startsWith("system:kubelet"));
           expect(kubelets).toEqual([]);

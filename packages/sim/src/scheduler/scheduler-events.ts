@@ -8,6 +8,8 @@ import type { Pod } from "./pod-info.ts";
 
 /** After so long without another, a series has ended. */
 const SERIES_MS = 6 * 60_000;
+/** One that goes on and on is written every so often. */
+const REFRESH_MS = 30 * 60_000;
 /** Bytes; what Kubernetes allows. */
 const LONGEST_NOTE = 1024;
 /** So many are remembered in case they happen again. */
@@ -18,8 +20,9 @@ interface Told {
   readonly name: string;
   count: number;
   last: number;
-  /** The count that the server has. */
+  /** The count that the server has, and since when. */
   written: number;
+  writtenAt: number;
 }
 
 export interface Note {
@@ -70,7 +73,8 @@ export class SchedulerEvents {
     };
     const { name: written = "" } = event.metadata;
     // Nobody is bound twice.
-    if (reason !== "Scheduled") this.#told.set(key, { namespace, name: written, count: 1, last: now, written: 1 });
+    if (reason !== "Scheduled")
+      this.#told.set(key, { namespace, name: written, count: 1, last: now, written: 1, writtenAt: now });
     this.#write(() => this.#api.create(eventsV1.Event, event));
   }
 
@@ -84,26 +88,26 @@ export class SchedulerEvents {
     this.#told.delete(key); // and in again, as the youngest
     this.#told.set(key, told);
     if (told.count === 2) this.#writeSeries(told);
-    else this.#timer ??= this.#clock.setTimer(SERIES_MS, () => this.#endSeries());
+    else this.#timer ??= this.#clock.setTimer(SERIES_MS, () => this.#writeUnwritten());
   }
 
-  #endSeries(): void {
+  #writeUnwritten(): void {
     this.#timer = undefined;
     const now = this.#clock.now();
+    let next = Number.POSITIVE_INFINITY;
     for (const told of this.#told.values()) {
       if (told.written === told.count) continue;
-      const left = told.last + SERIES_MS - now;
-      if (left > 0) {
-        this.#timer = this.#clock.setTimer(left, () => this.#endSeries());
-        return; // all others are younger
-      }
-      this.#writeSeries(told);
+      const due = Math.min(told.last + SERIES_MS, told.writtenAt + REFRESH_MS);
+      if (due <= now) this.#writeSeries(told);
+      else next = Math.min(next, due);
     }
+    if (next < Number.POSITIVE_INFINITY) this.#timer = this.#clock.setTimer(next - now, () => this.#writeUnwritten());
   }
 
   #writeSeries(told: Told): void {
     const { namespace, name, count, last } = told;
     told.written = count;
+    told.writtenAt = this.#clock.now();
     const series = { count, lastObservedTime: microTime(last) };
     this.#write(() => this.#api.patch(eventsV1.Event, { namespace, name }, { series }));
   }

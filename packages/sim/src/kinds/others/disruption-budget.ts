@@ -2,6 +2,7 @@
 import type { policyV1 } from "@berth/kube";
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { Rules } from "../../api/resource.ts";
+import { checkConditions } from "../common/conditions.ts";
 import { checkCountOrPercent, checkNotNegative, checkOneOf } from "../common/formats.ts";
 import type { LooseObject } from "../common/loose.ts";
 import { checkSelector } from "../common/selectors.ts";
@@ -20,6 +21,7 @@ export const disruptionBudgetRules: Rules = {
   validate: (budget: DisruptionBudget, errors) => checkBudget(budget, errors),
   validateUpdate: (budget: DisruptionBudget, _before, errors) => checkBudget(budget, errors),
   validateStatusUpdate: ({ status = {} }: DisruptionBudget, _before, errors) => {
+    checkConditions(status.conditions, "status.conditions", errors);
     for (const name of COUNTS) checkNotNegative(status[name], `status.${name}`, errors);
   },
 };

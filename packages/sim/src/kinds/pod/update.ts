@@ -4,7 +4,7 @@ import { INT32, within } from "../common/formats.ts";
 import { isContained } from "../common/maps.ts";
 import { same } from "../common/semantic.ts";
 import { checkOnlyNarrowed } from "./affinity.ts";
-import { checkAnnotationChanges } from "./annotations.ts";
+import { checkAnnotationChanges, checkAnnotationValues } from "./annotations.ts";
 import { checkPod } from "./create.ts";
 import { checkOnlyAdded } from "./tolerations.ts";
 import type { Container, Pod, PodSpec } from "./types.ts";
@@ -22,7 +22,10 @@ export function checkChangedPod(pod: Pod, before: Pod, errors: FieldErrors): voi
   const { spec: old = {} } = before;
   checkAnnotationChanges(pod.metadata.annotations, before.metadata.annotations, "metadata.annotations", errors);
   // What was good and has not changed is still good: most writes change labels and annotations only.
-  if (spec === old || same(spec, old)) return;
+  if (spec === old || same(spec, old)) {
+    checkAnnotationValues(pod.metadata.annotations, spec, "metadata.annotations", errors);
+    return;
+  }
   checkPod(pod, errors);
   if (!checkImages(spec.containers, old.containers, "spec.containers", errors)) return;
   if (!checkImages(spec.initContainers, old.initContainers, "spec.initContainers", errors)) return;

@@ -161,7 +161,7 @@ const PART = /([\d.]+)(ns|us|µs|ms|s|m|h)/g;
 /** "1m30s". Throws at anything else. */
 export function durationMs(text: string): number {
   const parts = [...text.matchAll(PART)];
-  if (text !== "0" && parts.map(([part]) => part).join("") !== text)
+  if (text !== "0" && (parts.length === 0 || parts.map(([part]) => part).join("") !== text))
     throw new RangeError(`${JSON.stringify(text)} is not a duration`);
   return parts.reduce((sum, [, number, unit]) => sum + Number(number) * (UNITS[unit as string] as number), 0);
 }

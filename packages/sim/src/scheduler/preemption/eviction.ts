@@ -33,7 +33,8 @@ export class Eviction {
 
   /** From now on the pod is kept out of the queue, until all have been told to go. */
   begin(pod: Pod, { victims }: Candidate): void {
-    if (victims.some(isStaying)) this.#underWay.set(pod.metadata.uid ?? "", undefined);
+    const staying = victims.filter(isStaying);
+    if (staying.length > 0) this.#underWay.set(pod.metadata.uid ?? "", staying.length === 1 ? staying[0] : undefined);
   }
 
   /** Tells the victims to go. Throws if one of them cannot be told. */

@@ -34,7 +34,7 @@ export interface QueueOptions {
 /** After so long a pod is tried again whatever has happened; it is looked every so often whether there is one. */
 const LONGEST_MS = 5 * 60_000;
 const LOOK_EVERY_MS = 30_000;
-const MOST_AT_ONCE = 10;
+const MOST_AT_ONCE = 100;
 
 type Strategy = "skip" | "afterBackoff";
 
@@ -288,9 +288,12 @@ export class SchedulingQueue {
     if (queued.whereabouts !== "flying") queued.whereabouts = "nowhere";
   }
 
-  /** Trying takes no time here: whoever is given new hope each time would be tried for ever in one moment. */
-  #isOverdoing({ since, attemptsAtOnce }: QueuedPod): boolean {
-    return attemptsAtOnce >= MOST_AT_ONCE && since === this.#options.clock.now();
+  /**
+   * Trying takes no time here, and anything is reason enough to ask an extender again, even that its last answer was noted
+   * on the pod: one that says something new each time would be asked for ever in one moment.
+   */
+  #isOverdoing({ since, attemptsAtOnce, rejectedBy }: QueuedPod): boolean {
+    return attemptsAtOnce >= MOST_AT_ONCE && rejectedBy.has("Extender") && since === this.#options.clock.now();
   }
 
   #stamp(queued: QueuedPod): void {
