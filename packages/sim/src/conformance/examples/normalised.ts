@@ -21,8 +21,8 @@ export function normalised(value: unknown, namespace: string): unknown {
   if (!isObject(value)) return value;
   const result: Record<string, unknown> = {};
   for (const key of Object.keys(value).sort()) {
-    const member = value[key];
-    if (DROPPED.has(key) || member === null || isGuard(key, member)) continue;
+    const member = key === "finalizers" ? unguarded(value[key]) : value[key];
+    if (DROPPED.has(key) || member === null) continue;
     if (GIVEN.has(key) && member !== "None") result[key] = "given";
     else if (key === "clusterIPs" && Array.isArray(member) && member[0] !== "None") result[key] = ["given"];
     else result[key] = normalised(member, namespace);
@@ -31,8 +31,10 @@ export function normalised(value: unknown, namespace: string): unknown {
 }
 
 /** Volumes and claims that are in use are guarded: not in a simulated cluster, where nobody uses them. */
-function isGuard(key: string, member: unknown): boolean {
-  return key === "finalizers" && Array.isArray(member) && /^kubernetes\.io\/pvc?-protection$/.test(String(member));
+function unguarded(finalizers: unknown): unknown {
+  if (!Array.isArray(finalizers)) return finalizers;
+  const others = finalizers.filter((each) => !/^kubernetes\.io\/pvc?-protection$/.test(String(each)));
+  return others.length > 0 ? others : null;
 }
 
 function withoutChance(text: string, namespace: string): string {

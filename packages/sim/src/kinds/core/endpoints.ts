@@ -1,6 +1,7 @@
 /** The rules of what stands behind services: endpoints, and slices of them. */
 import type { coreV1, discoveryV1 } from "@berth/kube";
 import type { FieldErrors } from "../../api/field-errors.ts";
+import { labelValueProblems, subdomainProblems } from "../../api/names.ts";
 import type { Rules } from "../../api/resource.ts";
 import { checkAddress, checkEndpointAddress } from "../common/addresses.ts";
 import {
@@ -19,6 +20,7 @@ type EndpointSlice = LooseObject<discoveryV1.EndpointSlice>;
 
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 const MOST_ENDPOINTS = 1000;
+const MOST_HINTS = 8;
 
 export const endpointsRules: Rules = {
   default: ({ subsets }: Endpoints) => {
@@ -96,7 +98,7 @@ function checkSlice(slice: EndpointSlice, errors: FieldErrors, before?: Endpoint
     errors.tooMany("endpoints", endpoints.length, MOST_ENDPOINTS);
     return;
   }
-  for (const [index, { addresses: list, nodeName, hostname }] of endpoints.entries()) {
+  for (const [index, { addresses: list, nodeName, hostname, hints }] of endpoints.entries()) {
     const place = `endpoints[${index}]`;
     const addresses = list ?? [];
     if (addresses.length === 0) errors.required(`${place}.addresses`, "must contain at least 1 address");
@@ -106,7 +108,31 @@ function checkSlice(slice: EndpointSlice, errors: FieldErrors, before?: Endpoint
     }
     if (nodeName !== undefined) checkSubdomain(nodeName, `${place}.nodeName`, errors);
     if (hostname !== undefined) checkLabel(hostname, `${place}.hostname`, errors);
+    if (hints && checkHints(hints.forZones, labelValueProblems, `${place}.hints.forZones`, errors)) {
+      checkHints(hints.forNodes, subdomainProblems, `${place}.hints.forNodes`, errors);
+    }
   }
+}
+
+/** Whether there are few enough of them to go on. */
+function checkHints(
+  hints: readonly { name?: string }[] | undefined,
+  problemsOf: (name: string) => readonly string[],
+  field: string,
+  errors: FieldErrors,
+): boolean {
+  const names = new Set<string>();
+  if (hints && hints.length > MOST_HINTS) {
+    errors.tooMany(field, hints.length, MOST_HINTS);
+    return false;
+  }
+  for (const [index, { name = "" }] of hints?.entries() ?? []) {
+    const place = `${field}[${index}].name`;
+    if (names.has(name)) errors.duplicate(place, name);
+    names.add(name);
+    for (const problem of problemsOf(name)) errors.invalid(place, name, problem);
+  }
+  return true;
 }
 
 function checkSliceAddress(address: string, type: string, list: string, index: number, errors: FieldErrors): void {

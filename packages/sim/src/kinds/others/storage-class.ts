@@ -17,6 +17,7 @@ export const storageClassRules: Rules = {
   },
   validate: (kind: StorageClass, errors) => checkClass(kind, errors),
   validateUpdate: (kind: StorageClass, before: StorageClass, errors) => {
+    checkClass(kind, errors);
     for (const name of FIXED) checkUnchanged(same(kind[name], before[name]), kind[name], name, errors);
   },
 };
