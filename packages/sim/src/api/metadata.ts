@@ -40,6 +40,19 @@ export function beginMetadata(object: AnyObject, resource: Resource, time: strin
   else delete metadata.generation;
 }
 
+/** Whoever is named twice in the very same words owns an object once. */
+export function dropRepeatedOwners({ metadata }: AnyObject, warn: (message: string) => void): void {
+  const owners = metadata.ownerReferences;
+  if (!owners || owners.length < 2) return;
+  const isNew = (owner: object, index: number) => !owners.slice(0, index).some((each) => equal(each, owner));
+  const repeated = owners.filter((owner, index) => !isNew(owner, index)).map(({ uid }) => uid);
+  if (repeated.length === 0) return;
+  metadata.ownerReferences = owners.filter(isNew);
+  const what = ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and";
+  const then = "may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed:";
+  warn(`${what} ${then} ${repeated.join(", ")}`);
+}
+
 /** What stays as it was, whatever a client says. */
 export function keepMetadata({ metadata }: AnyObject, { metadata: before }: AnyObject): void {
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation, generateName } = before;
@@ -96,12 +109,19 @@ export function validateMetadataUpdate(
 /** Finalizers that need not say whose they are. */
 const STANDARD_FINALIZERS = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 
+/** Groups of kinds that may be held on to by any name, as custom resources may. */
+const FREE_FINALIZERS = new Set([
+  "admissionregistration.k8s.io",
+  "apiextensions.k8s.io",
+  "coordination.k8s.io",
+  "policy",
+]);
+
 function validateMetadataMaps({ metadata }: AnyObject, { custom, group }: Resource, errors: FieldErrors): void {
   const { labels, annotations, ownerReferences, finalizers } = metadata;
   checkLabels(labels, "metadata.labels", errors);
   checkAnnotations(annotations, "metadata.annotations", errors);
-  // Definitions of custom resources are held on to by a name without an owner, as are their objects.
-  const isFree = custom !== undefined || group === "apiextensions.k8s.io";
+  const isFree = custom !== undefined || FREE_FINALIZERS.has(group);
   for (const [index, finalizer] of finalizers?.entries() ?? []) {
     for (const problem of qualifiedNameProblems(finalizer)) errors.invalid("metadata.finalizers", finalizer, problem);
     if (!isFree && !finalizer.includes("/") && !STANDARD_FINALIZERS.has(finalizer)) {

@@ -9,6 +9,7 @@ import { FieldErrors, invalidObject } from "./field-errors.ts";
 import { type AnyObject, isObject, shared } from "./json.ts";
 import {
   beginMetadata,
+  dropRepeatedOwners,
   hasGeneration,
   keepMetadata,
   validateMetadata,
@@ -85,6 +86,7 @@ export function newObject(
   const { rules, hasStatus } = resource;
   if (object.metadata.resourceVersion) throw badRequest("resourceVersion should not be set on objects to be created");
   beginMetadata(object, resource, context.time, context.random);
+  dropRepeatedOwners(object, context.warn);
   for (const admission of admissions) admission.admit?.(object, resource, context, "create");
   if (hasStatus && !rules.keepsStatus) delete object.status;
   rules.prepareForCreate?.(object, context);
@@ -110,6 +112,7 @@ export function changedObject(
   const name = before.metadata.name as string;
   checkMeant(object, before, resource);
   keepMetadata(object, before);
+  dropRepeatedOwners(object, context.warn);
   const errors = new FieldErrors();
   let next = object;
   if (part === "status") {

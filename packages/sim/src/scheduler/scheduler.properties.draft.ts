@@ -51,7 +51,7 @@ async function play(list: readonly Happening[], seed = "x"): Promise<TestCluster
   });
   cluster.node(`n${nodes++}`, { cpu: "4" });
   const pick = (index: number, of: readonly coreV1.Pod[]) => of[index % (of.length || 1)]?.metadata.name;
-  const all = () => cluster.api.list(coreV1.Pod, "default");
+  const present = () => cluster.api.list(coreV1.Pod, "default");
   for (const each of list) {
     switch (each.what) {
       case "create": {
@@ -77,14 +77,14 @@ async function play(list: readonly Happening[], seed = "x"): Promise<TestCluster
         break;
       }
       case "delete": {
-        const name = pick(each.which, all());
+        const name = pick(each.which, present());
         if (name) cluster.delete(name);
         break;
       }
       case "finish": {
         const name = pick(
           each.which,
-          all().filter(({ spec }) => spec?.nodeName),
+          present().filter(({ spec }) => spec?.nodeName),
         );
         const pod = name && cluster.get(name);
         if (pod) cluster.api.updateStatus(coreV1.Pod, { ...pod, status: { ...pod.status, phase: "Succeeded" } });
@@ -93,7 +93,7 @@ async function play(list: readonly Happening[], seed = "x"): Promise<TestCluster
       case "ungate": {
         const name = pick(
           each.which,
-          all().filter(({ spec }) => spec?.schedulingGates?.length),
+          present().filter(({ spec }) => spec?.schedulingGates?.length),
         );
         const pod = name && cluster.get(name);
         if (pod) {

@@ -1,7 +1,7 @@
 /** The rules of what stands behind services: endpoints, and slices of them. */
 import type { coreV1, discoveryV1 } from "@berth/kube";
 import type { FieldErrors } from "../../api/field-errors.ts";
-import { labelValueProblems, subdomainProblems } from "../../api/names.ts";
+import { labelProblems, labelValueProblems, subdomainProblems } from "../../api/names.ts";
 import type { Rules } from "../../api/resource.ts";
 import { checkAddress, checkEndpointAddress } from "../common/addresses.ts";
 import {
@@ -136,11 +136,24 @@ function checkHints(
 }
 
 function checkSliceAddress(address: string, type: string, list: string, index: number, errors: FieldErrors): void {
-  if (type !== "IPv4" && type !== "IPv6") return;
   const field = `${list}[${index}]`;
+  if (type === "FQDN") checkDomain(address, field, errors);
+  if (type !== "IPv4" && type !== "IPv6") return;
   const before = errors.causes.length;
   checkAddress(address, field, errors);
   if (errors.causes.length > before) return;
   if (address.includes(":") !== (type === "IPv6")) errors.invalid(list, address, `must be an ${type} address`);
   checkEndpointAddress(address, field, errors);
+}
+
+function checkDomain(name: string, field: string, errors: FieldErrors): void {
+  const domain = name.replace(/\.$/, "");
+  if (name === "") errors.required(field);
+  else if (subdomainProblems(domain).length > 0) errors.invalid(field, domain, subdomainProblems(domain).join(","));
+  else if (!domain.includes(".")) {
+    errors.invalid(field, domain, "should be a domain with at least two segments separated by dots");
+  } else {
+    const label = domain.split(".").find((each) => labelProblems(each).length > 0);
+    if (label) errors.invalid(field, label, labelProblems(label).join(","));
+  }
 }

@@ -51,6 +51,8 @@ export function defaultClaimSpec(spec: ClaimSpec): void {
 /** Two ways to say what a volume begins with; each is shown whichever was used. */
 function completeSources(spec: ClaimSpec, old: ClaimSpec | undefined): void {
   // The older way has always let pass in silence what it does not know.
+  // Volumes of other namespaces are a feature that is switched off.
+  if (spec.dataSourceRef?.namespace && !old?.dataSourceRef) delete spec.dataSourceRef;
   const known = isKnownSource(spec.dataSource) || old?.dataSource || old?.dataSourceRef || spec.dataSourceRef;
   if (!known) delete spec.dataSource;
   const { dataSource, dataSourceRef } = spec;

@@ -1,6 +1,6 @@
 /** The rules of disruption budgets: how many pods may be away on purpose. */
 import type { policyV1 } from "@berth/kube";
-import type { FieldErrors } from "../../api/field-errors.ts";
+import { FieldErrors } from "../../api/field-errors.ts";
 import type { Rules } from "../../api/resource.ts";
 import { checkConditions } from "../common/conditions.ts";
 import { checkCountOrPercent, checkNotNegative, checkOneOf } from "../common/formats.ts";
@@ -18,7 +18,12 @@ export const disruptionBudgetRules: Rules = {
   prepareForCreate: (budget: DisruptionBudget) => {
     budget.status = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
   },
-  validate: (budget: DisruptionBudget, errors) => checkBudget(budget, errors),
+  validate: (budget: DisruptionBudget, errors) => {
+    const own = new FieldErrors();
+    checkBudget(budget, own);
+    // The metadata of a new one is looked at only if there is nothing else to say.
+    if (own.found) errors.causes.splice(0, errors.causes.length, ...own.causes);
+  },
   validateUpdate: (budget: DisruptionBudget, _before, errors) => checkBudget(budget, errors),
   validateStatusUpdate: ({ status = {} }: DisruptionBudget, _before, errors) => {
     checkConditions(status.conditions, "status.conditions", errors);

@@ -18,7 +18,7 @@ export function selectVictims(
   budgets: readonly Budget[],
   now: number,
 ): Candidate | Rejection {
-  const potential = node.pods.filter(({ priority }) => priority <= checks.pod.priority);
+  const potential = node.pods.filter(({ priority }) => priority < checks.pod.priority);
   if (potential.length === 0) return NOBODY;
   const [tried, copy] = [checks.copy(), node.copy()];
   const remove = (pod: PodInfo) => {
