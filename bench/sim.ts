@@ -166,7 +166,9 @@ function figures({ sizes: { nodes, memory }, starts, rates, full, real }: Found)
 async function bundled(): Promise<string> {
   const file = join(benchCache(), "ours", "sim.js");
   const input = join(import.meta.dirname, "sim/program.ts");
-  await using bundle = await rolldown({ input, platform: "node", logLevel: "warn" });
+  // Files that are read at run time come along.
+  const experimental = { resolveNewUrlToAsset: true };
+  await using bundle = await rolldown({ input, platform: "node", logLevel: "warn", experimental });
   await bundle.write({ file, format: "esm" });
   return file;
 }

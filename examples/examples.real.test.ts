@@ -2,15 +2,12 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { codeOf } from "./testing/code-of.ts";
 
 const run = (example: string) =>
   spawnSync(process.execPath, [join(import.meta.dirname, example)], { encoding: "utf8" });
 
-/** From the first import on, as the README shows it. */
-const code = (file: string) => {
-  const text = readFileSync(join(import.meta.dirname, file), "utf8");
-  return text.slice(text.indexOf("import ")).trimEnd();
-};
+const code = (example: string) => codeOf(join(import.meta.dirname, example));
 
 describe("examples do what they say", () => {
   it("kill-the-scheduler", () => {

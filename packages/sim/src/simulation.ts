@@ -37,6 +37,11 @@ export interface SimOptions {
   readonly applications?: ApplicationsOptions;
   /** How kubelets behave; how long containers run is the applications' affair. */
   readonly kubelet?: Omit<KubeletOptions, "runtime">;
+  /**
+   * Whether scheduler, kubelets and controllers tell of what they do in Event objects, as `kubectl describe` shows them.
+   * Default: yes on a wall clock, no on a virtual one, where nobody is there to read them and they are half of the work.
+   */
+  readonly events?: boolean;
   /** Given a line of JSON for each write: see `LoggedEvent`. Default: nobody writes a log. */
   readonly log?: (line: string) => void;
   /** Told of errors that are nobody's fault but ours. Default: they are thrown as uncaught. */
@@ -58,6 +63,7 @@ export class Sim {
   /** @internal Use `startSim`. */
   constructor(options: SimOptions) {
     const { clock = new WallClock(), seed = "berth", log, onFailure = rethrow, schedulers = [{}] } = options;
+    const { events = !(clock instanceof VirtualClock) } = options;
     const random = new SeededRandom(seed);
     const access = new Access(options.access);
     this.clock = clock;
@@ -77,6 +83,7 @@ export class Sim {
       clock,
       random: random.fork(name),
       onFailure,
+      events,
     });
     const hold = clock instanceof VirtualClock ? { hold: () => clock.hold() } : {};
     const { runtime, components } = applications(surroundings("applications"), options.applications);

@@ -37,7 +37,15 @@ import { Registry } from "./registry.ts";
 import type { Lookup, Resource, User, WriteContext } from "./resource.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 import { type WatchOutput, watch } from "./watching.ts";
-import { type Admission, changedObject, type FieldValidation, newObject, type Part, understood } from "./write.ts";
+import {
+  type Admission,
+  changedObject,
+  type FieldValidation,
+  newObject,
+  type Part,
+  understood,
+  understoodStatus,
+} from "./write.ts";
 
 /** What a server is made of; everything has a default. */
 export interface ApiServerOptions {
@@ -164,9 +172,14 @@ export class ApiServer {
 
   /** An object that must be there. */
   get(resource: Resource, namespace: string | undefined, name = ""): AnyObject {
-    const object = this.store.collection(resource.storage).get(namespace === undefined ? name : `${namespace}/${name}`);
+    const object = this.#find(resource, namespace, name);
     if (!object) throw notFound(resource, name);
     return resource.conversion ? resource.conversion.fromStored(object) : object;
+  }
+
+  /** As it is stored, if it is. */
+  #find({ storage }: Resource, namespace: string | undefined, name = ""): AnyObject | undefined {
+    return this.store.collection(storage).get(namespace === undefined ? name : `${namespace}/${name}`);
   }
 
   /**
@@ -266,8 +279,7 @@ export class ApiServer {
     const asked = manager.owners ? object : copyOf(object);
     const fresh = newObject(object, resource, context, this.#admissions);
     const { name = "", namespace } = fresh.metadata;
-    const collection = this.store.collection(resource.storage);
-    if (collection.get(namespace === undefined ? name : `${namespace}/${name}`)) throw alreadyExists(resource, name);
+    if (this.#find(resource, namespace, name)) throw alreadyExists(resource, name);
     const { conversion } = resource;
     const stored = conversion ? conversion.toStored(fresh) : fresh;
     const result = context.dryRun ? frozen(stored) : this.#put(resource, stored);
@@ -281,7 +293,11 @@ export class ApiServer {
     const context = this.context(caller, dryRun(query.dryRun, "UpdateOptions"));
     checkWriteOptions(query, "UpdateOptions");
     const manager = this.#manager(query, caller, "Update", context, part);
-    const object = understood(request.body, resource, this.#validation(query, caller), context);
+    const validation = this.#validation(query, caller);
+    const known = part === "status" ? this.#find(resource, namespace, request.name) : undefined;
+    const object =
+      (known && understoodStatus(request.body, known, resource, validation, context)) ??
+      understood(request.body, resource, validation, context);
     checkPlace(object, resource, request);
     const before = this.get(resource, namespace, request.name);
     return this.#change(before, object, resource, part, context, withGiven(manager, request.body, resource));
@@ -318,7 +334,7 @@ export class ApiServer {
   #apply(request: ApiRequest, resource: Resource, part: Part, context: WriteContext, manager: Manager): AnyObject {
     const { name = "", parameters = {}, body } = request;
     const namespace = resource.namespaced ? request.namespace : undefined;
-    const stored = this.store.collection(resource.storage).get(namespace === undefined ? name : `${namespace}/${name}`);
+    const stored = this.#find(resource, namespace, name);
     if (!stored && part === "status") throw notFound(resource, name);
     const before = stored && (resource.conversion ? resource.conversion.fromStored(stored) : stored);
     const { object, owners } = this.ownership.apply(
@@ -367,7 +383,7 @@ export class ApiServer {
     const options = deleteOptions(request.body, request.parameters ?? {});
     const namespace = resource.namespaced ? request.namespace : undefined;
     const name = request.name ?? "";
-    const object = this.store.collection(resource.storage).get(namespace === undefined ? name : `${namespace}/${name}`);
+    const object = this.#find(resource, namespace, name);
     if (!object) throw notFound(resource, name);
     const { outcome, object: last } = this.#end(object, resource, options, caller);
     // Kinds that give notice answer with the object, others only if it is still there.

@@ -51,6 +51,8 @@ export interface Rules {
   readonly standsFor?: { readonly kind: Kind; readonly subresource: string };
   /** Fills in what is left out. */
   default?(object: AnyObject): void;
+  /** The same in the status, where there is one. */
+  defaultStatus?(object: AnyObject): void;
   /** What the server decides when an object begins. The status is gone by then, if the kind has one. */
   prepareForCreate?(object: AnyObject, context: WriteContext): void;
   validate?(object: AnyObject, errors: FieldErrors, context: WriteContext): void;

@@ -65,6 +65,7 @@ export function watch(
   }
   const ends = [
     store.listen(resource.storage, (change) => {
+      if (change.version <= from) return; // somebody waits for a version to come
       const seen = seenBy(selection, change);
       if (seen) output.send({ type: seen.type, object: read(seen.object) });
     }),
@@ -101,8 +102,8 @@ function beginningOf(query: Query, current: number, collection: Collection): Beg
     throw forbiddenOption("resourceVersionMatch", why);
   }
   const from = parseVersion(text(query, "resourceVersion"));
-  if (from > current) throw tooLarge(from, current);
   if (flag(query, "sendInitialEvents")) {
+    if (from > current) throw tooLarge(from, current);
     return { initial: true, marked: flag(query, "allowWatchBookmarks"), from: current };
   }
   // Who names no version and wants no list wants to know what happens from now on.

@@ -61,19 +61,49 @@ export function understood(
   }
   const unknown: string[] = [];
   const object = decode(given, resource, unknown);
-  if (unknown.length > 0 && fieldValidation !== "Ignore") {
-    const problems = unknown.map((field) => `unknown field "${field}"`);
-    if (fieldValidation === "Warn") for (const problem of problems) context.warn(problem);
-    else throw badRequest(strictRefusal(problems, resource));
-  }
+  checkKnown(unknown, resource, fieldValidation, context);
   object.apiVersion = apiVersion;
   object.kind = kind;
   defaulted(object, resource);
   return object;
 }
 
-function strictRefusal(problems: readonly string[], { kind, version }: Resource): string {
-  return `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${problems.join(", ")}`;
+/**
+ * The same for a status whose writer sends everything else back as it was read, which is how the parts of a cluster do it: then
+ * there is no more to understand than the status. `undefined` if there is.
+ */
+export function understoodStatus(
+  given: unknown,
+  before: AnyObject,
+  resource: Resource,
+  fieldValidation: FieldValidation,
+  context: WriteContext,
+): AnyObject | undefined {
+  if (!isObject(given) || resource.custom || given.status === undefined) return undefined;
+  for (const key in given) if (key !== "status" && given[key] !== before[key]) return undefined;
+  for (const key in before) if (key !== "status" && given[key] === undefined) return undefined;
+  const unknown: string[] = [];
+  const { status } = decode({ status: given.status }, resource, unknown);
+  checkKnown(unknown, resource, fieldValidation, context);
+  const object = { ...before, metadata: { ...before.metadata }, status };
+  resource.rules.defaultStatus?.(object);
+  return object;
+}
+
+/** Refuses fields that the kind does not have, or warns of them, as the client wants it. */
+function checkKnown(
+  unknown: readonly string[],
+  { kind, version }: Resource,
+  fieldValidation: FieldValidation,
+  context: WriteContext,
+): void {
+  if (unknown.length === 0 || fieldValidation === "Ignore") return;
+  const problems = unknown.map((field) => `unknown field "${field}"`);
+  if (fieldValidation === "Strict") {
+    const why = `strict decoding error: ${problems.join(", ")}`;
+    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
+  }
+  for (const problem of problems) context.warn(problem);
 }
 
 /** What is to be stored for a client's wish that there be an object. */

@@ -11,6 +11,7 @@ import { FlinkOperator, type FlinkOperatorOptions } from "./flink/operator.ts";
 import { describeSpark } from "./spark/membership.ts";
 import { SparkOperator, type SparkOperatorOptions } from "./spark/operator.ts";
 
+/** Which operators there are, and how long applications take. */
 export interface ApplicationsOptions {
   /** How long applications take. Default: the model that comes with this package. */
   readonly work?: WorkModel;

@@ -16,6 +16,7 @@ import { requestToken } from "./token-request.ts";
 import { DEFAULT_AUDIENCES, ISSUER, type TokenHolder, Tokens } from "./tokens.ts";
 import { authenticated } from "./users.ts";
 
+/** Who is known to a server. */
 export interface AccessOptions {
   /** Tokens that are known beforehand, and whose they are. Default: none. */
   readonly tokens?: Readonly<Record<string, User>>;

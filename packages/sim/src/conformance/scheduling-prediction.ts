@@ -3,6 +3,7 @@
  * simulated scheduler does this is nothing new; held against kube-scheduler it shows whether the rules are right.
  */
 import { type Client, coreV1, policyV1, SeededRandom } from "@berth/kube";
+import { EVERYTHING } from "../placement/selectors.ts";
 import { Attempt } from "../scheduler/attempt.ts";
 import { ClusterCache } from "../scheduler/cluster-cache.ts";
 import { profilesOf, type SchedulerConfiguration } from "../scheduler/configuration.ts";
@@ -12,7 +13,6 @@ import { budgetOf } from "../scheduler/preemption/budgets.ts";
 import { bestCandidates } from "../scheduler/preemption/pick-candidate.ts";
 import { findCandidates } from "../scheduler/preemption/preemption.ts";
 import { scoresOf } from "../scheduler/scoring.ts";
-import { EVERYTHING } from "../scheduler/selectors.ts";
 
 export interface Prediction {
   /** The nodes with the most points; empty if none will do. */

@@ -1,5 +1,6 @@
 /** All suites of the conformance tests. */
 import { access } from "./access.suite.ts";
+import { admission } from "./admission.suite.ts";
 import { applications } from "./applications.suite.ts";
 import { apply } from "./apply.suite.ts";
 import { cel } from "./cel.suite.ts";
@@ -9,23 +10,36 @@ import { decoding } from "./decoding.suite.ts";
 import { deployments } from "./deployments.suite.ts";
 import { extenders } from "./extender.suite.ts";
 import { garbageCollection } from "./garbage-collection.suite.ts";
+import { gates } from "./gates.suite.ts";
 import { http } from "./http.suite.ts";
+import { jobsApi } from "./jobs-api.suite.ts";
 import { namespaces } from "./namespaces.suite.ts";
+import { objects } from "./objects.suite.ts";
 import { patches } from "./patches.suite.ts";
+import { pods } from "./pods.suite.ts";
 import { preemption } from "./preemption.suite.ts";
+import { randomObjects } from "./random-objects.suite.ts";
 import { randomWrites } from "./random-writes.suite.ts";
+import { reading } from "./reading.suite.ts";
 import { scheduling } from "./scheduling.suite.ts";
 import { sets } from "./sets.suite.ts";
+import { subresources } from "./subresources.suite.ts";
 import type { Suite } from "./suite.ts";
 
 export const suites: readonly Suite[] = [
   http,
   access,
-  applications,
+  reading,
+  decoding,
+  objects,
+  pods,
+  jobsApi,
+  subresources,
+  admission,
+  randomObjects,
   patches,
   apply,
   randomWrites,
-  decoding,
   customDefinitions,
   customResources,
   cel,
@@ -33,7 +47,9 @@ export const suites: readonly Suite[] = [
   namespaces,
   deployments,
   sets,
+  applications,
   scheduling,
   preemption,
   extenders,
+  gates,
 ];

@@ -13,7 +13,7 @@ function bench(work: (key: string) => void = () => {}) {
 }
 
 describe("Workbench", () => {
-  it("does each thing once, a moment later, in order", async () => {
+  it("P1 does each thing once, a moment later, in order", async () => {
     const { clock, done, workbench } = bench();
     for (const key of ["b", "a", "b"]) workbench.add(key);
     expect(done).toEqual([]);
@@ -31,6 +31,15 @@ describe("Workbench", () => {
     expect(done).toEqual(["a@0", "b@0", "c@0"]);
   });
 
+  it("P1 lets time pass when there is no end to the work", async () => {
+    const { clock, done, workbench } = bench((key) => workbench.add(key));
+    workbench.add("a");
+    await clock.advance(3);
+    expect(clock.now()).toBe(3);
+    expect(done.length).toBeGreaterThan(3000);
+    expect(done.length).toBeLessThan(5000);
+  });
+
   it("waits: for the last word, or for the earliest", async () => {
     const { clock, done, workbench } = bench();
     workbench.addAfter("last", 10);
@@ -46,7 +55,7 @@ describe("Workbench", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("tries again what failed, later each time, and tells of errors that are its own", async () => {
+  it("P2 tries again what failed, later each time, and tells of errors that are its own", async () => {
     const own = new Error("ours");
     let left = 3;
     const { clock, done, failures, workbench } = bench(() => {

@@ -20,6 +20,12 @@ export interface Component {
   stop(): void;
 }
 
+/**
+ * So many rounds may follow each other in so little time before time has to pass: two who undo each other's work would
+ * otherwise go on for ever in one moment, and nobody else would have a turn.
+ */
+const MOST_ROUNDS = 1000;
+const MOMENT_MS = 50;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 60_000;
 
@@ -43,6 +49,9 @@ export class Workbench {
   readonly #failures = new Map<string, number>();
   #awake = false;
   #stopped = false;
+  /** How many rounds there were since when. */
+  #rounds = 0;
+  #since = 0;
 
   constructor({ clock, onFailure }: Pick<Surroundings, "clock" | "onFailure">, work: (key: string) => void) {
     this.#clock = clock;
@@ -55,7 +64,8 @@ export class Workbench {
     this.#keys.add(key);
     if (this.#awake) return;
     this.#awake = true;
-    queueMicrotask(() => this.#run());
+    if (this.#mayGoOn()) queueMicrotask(() => this.#run());
+    else this.#clock.setTimer(1, () => this.#run());
   }
 
   /** Adds a key when so much time has passed; the last call for a key counts. */
@@ -88,6 +98,15 @@ export class Workbench {
     for (const { timer } of this.#later.values()) timer.cancel();
     this.#later.clear();
     this.#keys.clear();
+  }
+
+  #mayGoOn(): boolean {
+    const now = this.#clock.now();
+    const isNewMoment = now - this.#since >= MOMENT_MS;
+    if (!isNewMoment && ++this.#rounds < MOST_ROUNDS) return true;
+    this.#since = now;
+    this.#rounds = 0;
+    return isNewMoment;
   }
 
   #run(): void {

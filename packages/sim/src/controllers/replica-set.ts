@@ -1,7 +1,7 @@
 /** Keeps as many pods as a ReplicaSet asks for. */
 import { appsV1, controllerOf, coreV1, keyOf, kubernetesTime } from "@berth/kube";
 import { type Event, LocalApi } from "../api/local-api.ts";
-import { Bursts } from "./bursts.ts";
+import { Bursts, FAILING_BURST } from "./bursts.ts";
 import { type Component, type Surroundings, Workbench } from "./component.ts";
 import { IndexBy, podIndexes } from "./index-by.ts";
 import { keyFrom, messageOf, Parents, textOf } from "./parents.ts";
@@ -85,7 +85,7 @@ export class ReplicaSetController implements Component {
     let problem: unknown;
     if (set.metadata.deletionTimestamp === undefined) {
       try {
-        this.#manage(set, active);
+        this.#manage(set, active, pods.some(hasFailed));
       } catch (error) {
         problem = error;
       }
@@ -99,9 +99,9 @@ export class ReplicaSetController implements Component {
     if (problem) throw problem;
   }
 
-  #manage(set: appsV1.ReplicaSet, active: readonly coreV1.Pod[]): void {
+  #manage(set: appsV1.ReplicaSet, active: readonly coreV1.Pod[], isFailing: boolean): void {
     const surplus = active.length - (set.spec?.replicas ?? 1);
-    const missing = surplus < 0 ? this.#bursts.allow(set.metadata.uid ?? "", -surplus) : 0;
+    const missing = this.#bursts.allow(set.metadata.uid ?? "", -surplus, isFailing ? FAILING_BURST : undefined);
     for (let made = 0; made < missing; made++) this.#make(set);
     if (surplus > 0) for (const pod of this.#expendable(set, active, surplus)) this.#delete(set, pod);
   }
@@ -134,6 +134,10 @@ export class ReplicaSetController implements Component {
     if (!this.#api.delete(coreV1.Pod, keyOf(pod))) return;
     this.#recorder.tell(set, { reason: "SuccessfulDelete", message: `Deleted pod: ${pod.metadata.name}` });
   }
+}
+
+function hasFailed({ status }: coreV1.Pod): boolean {
+  return status?.phase === "Failed";
 }
 
 /** What a ReplicaSet's status says. Pure. */

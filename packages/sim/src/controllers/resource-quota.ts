@@ -6,7 +6,7 @@ import { coreV1, Quantity } from "@berth/kube";
 import { equal } from "../api/json.ts";
 import { LocalApi } from "../api/local-api.ts";
 import type { Resource } from "../api/resource.ts";
-import { requestsOf } from "../kubelet/resources.ts";
+import { amountNamed, podRequests } from "../placement/resources.ts";
 import { type Component, type Surroundings, Workbench } from "./component.ts";
 import { keyFrom, textOf } from "./parents.ts";
 
@@ -76,7 +76,7 @@ export class ResourceQuotaController implements Component {
     if (name === "pods") return String(pods.length);
     const asked = name.startsWith("requests.") ? name.slice("requests.".length) : name;
     if (asked.startsWith("limits.")) return sumOfLimits(pods, asked.slice("limits.".length));
-    const total = pods.reduce((sum, pod) => sum + (requestsOf(pod).get(asked) ?? 0), 0);
+    const total = pods.reduce((sum, pod) => sum + (amountNamed(podRequests(pod).requests, asked) ?? 0), 0);
     return asked === "cpu" ? Quantity.parse(`${total}m`).toString() : binary(total);
   }
 

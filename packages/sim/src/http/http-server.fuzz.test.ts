@@ -191,7 +191,7 @@ const CORPUS: readonly (readonly [path: string, object: object])[] = [
   ["/apis/example.org/v1/namespaces/default/things", { metadata, spec: { size: 3 } }],
 ];
 
-it.each(SEEDS)("answers anything, and the whole cluster survives it (seed %s)", async (seed) => {
+it.each(SEEDS)("H1 answers anything, and the whole cluster survives it (seed %s)", async (seed) => {
   const failures: unknown[] = [];
   const sim = await startSim({ http: { tls: false }, nodes: 1, onFailure: (error) => failures.push(error) });
   const api: Api = {

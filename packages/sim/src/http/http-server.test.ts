@@ -184,7 +184,7 @@ describe("a watch", () => {
     await own.stop();
   });
 
-  it("is cut off when nobody reads it, before it fills our memory", async () => {
+  it("H3 is cut off when nobody reads it, before it fills our memory", async () => {
     const own = await served();
     own.put("v1", "Namespace", { metadata: { name: "default" } });
     const asking = request(`${own.http.address}${CONFIG_MAPS}?watch=1`);
@@ -279,7 +279,7 @@ describe("the server", () => {
     await own.stop();
   });
 
-  it("holds the clock while it handles a request, and not while somebody watches", async () => {
+  it("H2 holds the clock while it handles a request, and not while somebody watches", async () => {
     let held = 0;
     const own = await served({
       hold: () => {

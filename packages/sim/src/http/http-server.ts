@@ -25,6 +25,7 @@ import { type ResourceContext, serveResource } from "./resource-requests.ts";
 import { parseUrl, type Route, routeOf } from "./route.ts";
 import { WatchStreams } from "./watch-stream.ts";
 
+/** Where a server listens, whom it serves, and what with. */
 export interface HttpServerOptions {
   readonly server: ApiServer;
   readonly access: Access;

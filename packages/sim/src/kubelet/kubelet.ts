@@ -10,6 +10,7 @@ import { type Event, LocalApi } from "../api/local-api.ts";
 import { type Component, type Surroundings, Workbench } from "../controllers/component.ts";
 import { podIndexes } from "../controllers/index-by.ts";
 import { type Note, Recorder } from "../controllers/recorder.ts";
+import { podRequests } from "../placement/resources.ts";
 import { type Rejection, rejection } from "./admission.ts";
 import { DefaultRuntime } from "./default-runtime.ts";
 import { Heartbeats } from "./heartbeats.ts";
@@ -18,10 +19,10 @@ import { NodeHealth } from "./node-health.ts";
 import { DEFAULT_RESOURCES, type NodeShape, nodeConditions, nodeObject, nodeStatus } from "./node-object.ts";
 import { type PodHost, PodRun } from "./pod-run.ts";
 import { podStatus } from "./pod-status.ts";
-import { requestsOf } from "./resources.ts";
 import type { Runtime } from "./runtime.ts";
 import { SimNode } from "./sim-node.ts";
 
+/** How kubelets behave. */
 export interface KubeletOptions {
   /** Decides how long containers run. Default: annotations and simple commands, see `DefaultRuntime`. */
   readonly runtime?: Runtime;
@@ -261,7 +262,7 @@ export class Kubelet implements Component, PodHost {
     this.#arrivals.delete(uid);
     if (!node) return;
     const run = new PodRun(pod, node.name, node.hostIP, this);
-    const requests = requestsOf(pod);
+    const { requests } = podRequests(pod);
     const refusal = invalid(run) ?? rejection(pod, requests, node.object, node);
     if (refusal) {
       this.#reject(run, refusal);

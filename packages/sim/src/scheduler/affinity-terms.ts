@@ -1,6 +1,6 @@
 /** Whom a pod wants to be near, and whom not: read once for each pod. Pure. */
 import type { coreV1 } from "@berth/kube";
-import { type Labels, type Selector, selectorOf } from "./selectors.ts";
+import { type Labels, type Selector, selectorOf } from "../placement/selectors.ts";
 
 export interface AffinityTerm {
   readonly namespaces: ReadonlySet<string>;

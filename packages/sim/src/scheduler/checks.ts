@@ -1,9 +1,12 @@
 /** All filters for one pod, ready to be asked about node after node, in the order in which kube-scheduler asks them. */
+
+import { requiredNodes } from "../placement/required-nodes.ts";
+import type { Labels, NodeMatcher, Selector } from "../placement/selectors.ts";
 import type { Namespaces } from "./affinity-terms.ts";
 import type { ClusterCache } from "./cluster-cache.ts";
 import type { Profile } from "./configuration.ts";
 import { InterPodAffinity } from "./filters/inter-pod-affinity.ts";
-import { CONFLICT, nodeAffinity, pinnedNodes, requiredNodes } from "./filters/node-affinity.ts";
+import { CONFLICT, nodeAffinity, pinnedNodes } from "./filters/node-affinity.ts";
 import { nodeName } from "./filters/node-name.ts";
 import { nodePorts } from "./filters/node-ports.ts";
 import { nodeResourcesFit } from "./filters/node-resources-fit.ts";
@@ -14,7 +17,6 @@ import type { NodeInfo } from "./node-info.ts";
 import type { Nominator } from "./nominator.ts";
 import type { Pod, PodInfo } from "./pod-info.ts";
 import { type Rejection, unresolvable } from "./rejection.ts";
-import type { Labels, NodeMatcher, Selector } from "./selectors.ts";
 import { spreadConstraints } from "./spread-constraints.ts";
 
 /** What the filters and scores have to know besides nodes and pods. */

@@ -2,6 +2,7 @@
 import { SeededRandom } from "@berth/kube";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { EVERYTHING } from "../placement/selectors.ts";
 import { Attempt } from "./attempt.ts";
 import { bestNode, bestNodeByChance, firstOfHeap } from "./best-node.ts";
 import { ClusterCache } from "./cluster-cache.ts";
@@ -10,7 +11,6 @@ import { NodeOrder } from "./node-order.ts";
 import { Nominator } from "./nominator.ts";
 import { nodesToFind } from "./sampling.ts";
 import { scoresOf } from "./scoring.ts";
-import { EVERYTHING } from "./selectors.ts";
 import { nodeInfo, nodeObject, podInfo, podObject, profile } from "./testing/samples.ts";
 
 describe("how many nodes are looked at", () => {

@@ -4,12 +4,12 @@
  * change decisions: that is refused.
  */
 import type { coreV1 } from "@berth/kube";
+import { type NodeMatcher, nodeSelectorMatcher } from "../placement/selectors.ts";
 import type { Extender, ExtenderSettings } from "./extenders/extender.ts";
 import type { HttpExtenderConfiguration } from "./extenders/http-extender.ts";
 import type { IgnoredResources } from "./filters/node-resources-fit.ts";
 import type { Plugin } from "./rejection.ts";
 import { type ResourceWeight, type ScoringStrategy, strategyOf } from "./scores/resource-strategy.ts";
-import { type NodeMatcher, nodeSelectorMatcher } from "./selectors.ts";
 import { type SpreadDefaults, SYSTEM_DEFAULTS } from "./spread-constraints.ts";
 
 /** As in `plugins` of a profile. */
@@ -35,6 +35,7 @@ export interface LocalExtenderConfiguration extends ExtenderSettings {
 
 export type ExtenderConfiguration = HttpExtenderConfiguration | LocalExtenderConfiguration;
 
+/** What a scheduler is told, as kube-scheduler is by its file: the fields of KubeSchedulerConfiguration that mean something here. */
 export interface SchedulerConfiguration {
   /** Default: one for "default-scheduler". */
   readonly profiles?: readonly ProfileConfiguration[];

@@ -1,9 +1,9 @@
 /** A node as the scheduler sees it: what it has, what is taken of it, and by whom. */
 import type { coreV1 } from "@berth/kube";
-import type { HostPort } from "./host-ports.ts";
+import type { HostPort } from "../placement/host-ports.ts";
+import { amountsOf } from "../placement/resources.ts";
+import type { Labels } from "../placement/selectors.ts";
 import type { PodInfo } from "./pod-info.ts";
-import { amountsOf } from "./resources.ts";
-import type { Labels } from "./selectors.ts";
 
 export type Node = coreV1.Node;
 export type Taint = coreV1.Taint;

@@ -1,6 +1,7 @@
 /** In which order nodes are looked at: by turns from each zone, so that a search that ends early has seen all zones. */
+
+import { labelOf } from "../placement/selectors.ts";
 import type { Node } from "./node-info.ts";
-import { labelOf } from "./selectors.ts";
 
 export class NodeOrder {
   /** By region and zone, in the order in which they came. */

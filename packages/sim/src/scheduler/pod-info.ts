@@ -1,9 +1,9 @@
 /** A pod as the scheduler sees it: what it asks for and minds, read once. */
 import type { coreV1 } from "@berth/kube";
+import { type HostPort, hostPortsOf } from "../placement/host-ports.ts";
+import { type Amounts, podRequests } from "../placement/resources.ts";
+import type { Labels } from "../placement/selectors.ts";
 import { type AffinityTerms, affinityTermsOf, NO_TERMS } from "./affinity-terms.ts";
-import { type HostPort, hostPortsOf } from "./host-ports.ts";
-import { type Amounts, podRequests } from "./resources.ts";
-import type { Labels } from "./selectors.ts";
 
 export type Pod = coreV1.Pod;
 

@@ -214,7 +214,7 @@ describe("extenders in this process", () => {
   const withExtender = (extender: Extender, more: object = {}) =>
     new TestCluster({ configuration: { extenders: [{ extender, nodeCacheCapable: true, ...more }] } });
 
-  it("are asked one pod at a time, while the clock stands still", async () => {
+  it("B3 are asked one pod at a time, while the clock stands still", async () => {
     let held = 0;
     const times: number[] = [];
     const asked: string[] = [];

@@ -1,4 +1,6 @@
 /** Which of the nodes that will do is best: the sum of all scores, each by its weight. */
+
+import type { NodeMatcher } from "../placement/selectors.ts";
 import type { Surrounded } from "./checks.ts";
 import type { ClusterCache } from "./cluster-cache.ts";
 import type { Profile } from "./configuration.ts";
@@ -10,7 +12,6 @@ import { nodeAffinityScores } from "./scores/node-affinity.ts";
 import { spreadScores } from "./scores/pod-topology-spread.ts";
 import { resourceScorer } from "./scores/resource-strategy.ts";
 import { taintScores } from "./scores/taint-toleration.ts";
-import type { NodeMatcher } from "./selectors.ts";
 import { spreadConstraints } from "./spread-constraints.ts";
 
 /** For each node its points. */

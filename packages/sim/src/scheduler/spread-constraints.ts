@@ -1,9 +1,6 @@
 /** How a pod wants its kind spread over zones, nodes and the like: its own constraints, or the scheduler's. */
 import { appsV1, controllerOf, coreV1 } from "@berth/kube";
 import type { LocalApi } from "../api/local-api.ts";
-import { anyUntolerated } from "./filters/tolerations.ts";
-import type { NodeInfo } from "./node-info.ts";
-import type { Pod, PodInfo } from "./pod-info.ts";
 import {
   both,
   EVERYTHING,
@@ -13,7 +10,10 @@ import {
   type Selector,
   selectorOf,
   selectorOfLabels,
-} from "./selectors.ts";
+} from "../placement/selectors.ts";
+import { anyUntolerated } from "../placement/tolerations.ts";
+import type { NodeInfo } from "./node-info.ts";
+import type { Pod, PodInfo } from "./pod-info.ts";
 
 export interface SpreadConstraint {
   readonly maxSkew: number;

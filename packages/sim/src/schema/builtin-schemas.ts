@@ -3,9 +3,16 @@ import { readFileSync } from "node:fs";
 import { Definitions } from "./definitions.ts";
 import type { SchemaNode } from "./schema.ts";
 
+/** The files of kinds/generated; written out, so that a bundler finds them. */
+const files = {
+  resources: new URL("../kinds/generated/resources.json", import.meta.url),
+  schemas: new URL("../kinds/generated/schemas.json", import.meta.url),
+  descriptions: new URL("../kinds/generated/descriptions.json", import.meta.url),
+};
+
 /** What stands in a file of kinds/generated. */
-export function readGenerated<T>(name: "resources" | "schemas" | "descriptions"): T {
-  return JSON.parse(readFileSync(new URL(`../kinds/generated/${name}.json`, import.meta.url), "utf8"));
+export function readGenerated<T>(name: keyof typeof files): T {
+  return JSON.parse(readFileSync(files[name], "utf8"));
 }
 
 let definitions: Definitions | undefined;

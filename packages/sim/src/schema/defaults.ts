@@ -8,6 +8,7 @@ import { partsOf, somewhere } from "./walk.ts";
 export function defaulted(object: AnyObject, { rules, custom, schema }: Resource): void {
   if (custom) fillIn(object, schema);
   rules.default?.(object);
+  if (object.status) rules.defaultStatus?.(object);
 }
 
 /** Fills in what a schema has defaults for, wherever there is a place for it: nothing is made only to hold a default. */

@@ -7,6 +7,7 @@ export const workModelErrors = {
   SIM_WORK_MODEL_NOT_YAML: "Correct the YAML in the line that the message names.",
 } as const;
 
+/** The codes of `WorkModelError`; stable. */
 export type WorkModelErrorCode = keyof typeof workModelErrors;
 
 /** One thing that is wrong, and where. */

@@ -20,7 +20,7 @@ const application = (model: WorkModel, index = 0, { minimum = 1, name = `app-${i
 };
 
 describe("an application's executors", () => {
-  it("divide the work among them: n take a nth of the time", () => {
+  it("W2 divide the work among them: n take a nth of the time", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 64 }), (executors) => {
         const [floor, app] = [new Floor(alone), application(alone)];
@@ -30,7 +30,7 @@ describe("an application's executors", () => {
     );
   });
 
-  it("gain no more than Amdahl's law and the maximum parallelism allow", () => {
+  it("W2 gain no more than Amdahl's law and the maximum parallelism allow", () => {
     const model = new WorkModel({ kinds: [{ name: "k", work: 600, serial: 0.1, maxParallelism: 5 }] });
     const timeOf = (executors: number) => {
       const [floor, app] = [new Floor(model), application(model)];
@@ -69,7 +69,7 @@ describe("an application's executors", () => {
 });
 
 describe("neighbours", () => {
-  it("slow each other down while they work side by side: the example of docs/reference/work-model.md", () => {
+  it("W3 slow each other down while they work side by side: the example of docs/reference/work-model.md", () => {
     const floor = new Floor(rivals);
     const [a, b] = [application(rivals, 0), application(rivals, 1)];
     floor.join("a1", a, "n1", 1, 0);
@@ -138,7 +138,7 @@ describe("whatever happens", () => {
     return { applications, present, spent, now };
   }
 
-  it("work is conserved, and never goes faster than executors without neighbours", () => {
+  it("W1 work is conserved, and never goes faster than executors without neighbours", () => {
     fc.assert(
       fc.property(events, (all) => {
         const { applications, spent, now } = play(all);

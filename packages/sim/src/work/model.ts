@@ -39,6 +39,7 @@ export interface ApplicationFacts {
 
 type Labels = Readonly<Record<string, string>>;
 
+/** How long which application takes. Read one with `loadWorkModel` or `parseWorkModel`. */
 export class WorkModel {
   readonly kinds: readonly WorkKind[];
   /** For Spark and Flink applications that match no kind. */

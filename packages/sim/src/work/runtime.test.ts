@@ -306,7 +306,7 @@ describe("chance", () => {
     return Object.fromEntries(leaders.map(([name, leader]) => [name, leader.end]));
   }
 
-  it("gives the same application the same luck, whatever else runs and in whatever order", async () => {
+  it("W4 gives the same application the same luck, whatever else runs and in whatever order", async () => {
     const alone = await endsOf(["x"], "s");
     const among = await endsOf(["v", "w", "x", "y"], "s");
     const reversed = await endsOf(["y", "x", "w", "v"], "s");

@@ -1,6 +1,7 @@
 /** FlinkDeployment as apache/flink-kubernetes-operator 1.15 has it: the fields that this package uses. */
 import { type Condition, type KubernetesObject, kindOf } from "@berth/kube";
 
+/** A cluster of Flink's operator. */
 export interface FlinkDeployment extends KubernetesObject {
   spec: FlinkDeploymentSpec;
   status?: FlinkDeploymentStatus;

@@ -1,6 +1,7 @@
 /** SparkApplication as kubeflow/spark-operator v2.5.2 has it: the fields that this package uses. */
 import { type coreV1, type KubernetesObject, kindOf } from "@berth/kube";
 
+/** An application of Spark's operator. */
 export interface SparkApplication extends KubernetesObject {
   spec: SparkApplicationSpec;
   status?: SparkApplicationStatus;

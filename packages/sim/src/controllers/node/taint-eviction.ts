@@ -1,7 +1,7 @@
 /** Deletes pods from nodes that have a taint which they do not tolerate, or not for ever. */
 import { coreV1, keyOf, kubernetesTime, type Timer } from "@berth/kube";
 import { type Event, LocalApi } from "../../api/local-api.ts";
-import { toleratesTaint } from "../../kubelet/admission.ts";
+import { tolerates } from "../../placement/tolerations.ts";
 import { type Component, type Surroundings, Workbench } from "../component.ts";
 import { podIndexes } from "../index-by.ts";
 import { keyFrom, textOf } from "../parents.ts";
@@ -163,7 +163,7 @@ export function toleratedSeconds(
 ): number | undefined {
   let least: number | undefined;
   for (const taint of taints) {
-    const used = tolerations.find((toleration) => toleratesTaint(toleration, taint));
+    const used = tolerations.find((toleration) => tolerates(toleration, taint));
     if (!used) return 0;
     const { tolerationSeconds } = used;
     if (tolerationSeconds === undefined || tolerationSeconds === null) continue;

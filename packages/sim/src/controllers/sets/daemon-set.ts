@@ -4,7 +4,9 @@
  */
 import { appsV1, controllerOf, coreV1, keyOf } from "@berth/kube";
 import { LocalApi } from "../../api/local-api.ts";
-import { belongs, tolerates } from "../../kubelet/admission.ts";
+import { requiredNodes } from "../../placement/required-nodes.ts";
+import { isTolerated } from "../../placement/tolerations.ts";
+import { Bursts, FAILING_BURST } from "../bursts.ts";
 import { type Component, type Surroundings, Workbench } from "../component.ts";
 import { scaled } from "../deployment/deployment-facts.ts";
 import { podIndexes } from "../index-by.ts";
@@ -32,6 +34,7 @@ export class DaemonSetController implements Component {
   readonly #recorder: Recorder;
   readonly #bench: Workbench;
   readonly #parents: Parents<appsV1.DaemonSet, coreV1.Pod>;
+  readonly #bursts: Bursts;
   #stops: (() => void)[] = [];
 
   constructor(surroundings: Surroundings) {
@@ -39,6 +42,7 @@ export class DaemonSetController implements Component {
     this.#api = new LocalApi(surroundings.server, "system:serviceaccount:kube-system:daemon-set-controller");
     this.#recorder = new Recorder(surroundings, "daemonset-controller");
     this.#bench = new Workbench(surroundings, (key) => this.#sync(key));
+    this.#bursts = new Bursts(surroundings.clock);
     this.#parents = new Parents({
       api: this.#api,
       kind: appsV1.DaemonSet,
@@ -54,7 +58,7 @@ export class DaemonSetController implements Component {
     };
     this.#stops = [
       this.#api.onChange(appsV1.DaemonSet, ({ type, object }) => {
-        if (type === "DELETED") this.#parents.forget(object);
+        if (type === "DELETED") this.#forget(object);
         else this.#bench.add(textOf(object));
       }),
       this.#api.onChange(coreV1.Pod, ({ type, object, before }) => {
@@ -79,6 +83,11 @@ export class DaemonSetController implements Component {
     this.#bench.stop();
   }
 
+  #forget(set: appsV1.DaemonSet): void {
+    this.#parents.forget(set);
+    this.#bursts.forget(set.metadata.uid ?? "");
+  }
+
   #sync(key: string): void {
     const set = this.#api.get(appsV1.DaemonSet, keyFrom(key));
     if (!set) return;
@@ -99,6 +108,8 @@ export class DaemonSetController implements Component {
     this.#api.updateStatus(appsV1.DaemonSet, { ...set, status: statusOf(set, hash, nodes, byNode, now) });
     const waitMs = nextAvailable(pods, set.spec?.minReadySeconds ?? 0, now);
     if (waitMs !== undefined) this.#bench.addWithin(key, waitMs);
+    const restMs = this.#bursts.restMs(set.metadata.uid ?? "");
+    if (restMs > 0) this.#bench.addWithin(key, restMs);
   }
 
   #manage(
@@ -113,9 +124,14 @@ export class DaemonSetController implements Component {
       const { shouldRun, shouldContinue } = fitness(set, node);
       const here = byNode.get(name) ?? [];
       const failed = here.filter(({ status }) => status?.phase === "Failed" || status?.phase === "Succeeded");
-      for (const pod of failed) this.#delete(set, pod);
       const active = here.filter((pod) => isActive(pod));
-      if (shouldRun && here.length === failed.length) this.#create(set, hash, name);
+      // What has failed is deleted when it is replaced, and that may have to wait.
+      if (shouldRun && here.length === failed.length) {
+        const most = failed.length > 0 ? FAILING_BURST : undefined;
+        if (this.#bursts.allow(set.metadata.uid ?? "", 1, most) === 0) continue;
+        this.#create(set, hash, name);
+      }
+      for (const pod of failed) this.#delete(set, pod);
       const surplus = shouldContinue ? active.slice(1) : active;
       for (const pod of surplus) this.#delete(set, pod);
     }
@@ -193,9 +209,11 @@ export function fitness(
   node: coreV1.Node,
 ): { readonly shouldRun: boolean; readonly shouldContinue: boolean } {
   const template = spec?.template?.spec ?? { containers: [] };
-  if (!belongs({ metadata: {}, spec: template }, node)) return { shouldRun: false, shouldContinue: false };
+  const { name = "", labels = {} } = node.metadata;
+  if (requiredNodes({ spec: template })?.({ name, labels }) === false)
+    return { shouldRun: false, shouldContinue: false };
   const tolerations = [...(template.tolerations ?? []), ...TOLERATIONS];
-  const untolerated = (node.spec?.taints ?? []).filter((taint) => !tolerates(tolerations, taint));
+  const untolerated = (node.spec?.taints ?? []).filter((taint) => !isTolerated(taint, tolerations));
   return {
     shouldRun: !untolerated.some(({ effect }) => effect !== "PreferNoSchedule"),
     shouldContinue: !untolerated.some(({ effect }) => effect === "NoExecute"),

@@ -4,7 +4,7 @@
  */
 import { appsV1, controllerOf, coreV1, keyOf } from "@berth/kube";
 import { LocalApi } from "../../api/local-api.ts";
-import { Bursts } from "../bursts.ts";
+import { Bursts, FAILING_BURST } from "../bursts.ts";
 import { type Component, type Surroundings, Workbench } from "../component.ts";
 import { podIndexes } from "../index-by.ts";
 import { keyFrom, messageOf, Parents, textOf } from "../parents.ts";
@@ -97,7 +97,7 @@ export class StatefulSetController implements Component {
     const { first, count } = ordinalsOf(set);
     const isWell = (pod: coreV1.Pod) =>
       pod.metadata.deletionTimestamp === undefined && isAvailable(pod, set.spec?.minReadySeconds ?? 0, now);
-    let left = this.#bursts.allow(uid, count - pods.size);
+    let left = this.#bursts.allow(uid, count - pods.size, FAILING_BURST);
     for (let ordinal = first; ordinal < first + count; ordinal++) {
       const pod = pods.get(ordinal);
       const hasEnded = pod?.status?.phase === "Failed" || pod?.status?.phase === "Succeeded";

@@ -25,8 +25,8 @@ type Limit = Loose<coreV1.LimitRangeItem>;
 
 export const resourceQuotaRules: Rules = {
   generation: false,
-  default: ({ spec, status }: ResourceQuota) => {
-    roundResources(spec?.hard);
+  default: ({ spec }: ResourceQuota) => roundResources(spec?.hard),
+  defaultStatus: ({ status }: ResourceQuota) => {
     roundResources(status?.hard);
     roundResources(status?.used);
   },

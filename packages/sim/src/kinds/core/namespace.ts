@@ -15,9 +15,9 @@ const STANDARD = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 export const namespaceRules: Rules = {
   names: "label",
   generation: false,
-  default: (namespace: Namespace) => {
-    label(namespace);
-    if (namespace.status) namespace.status.phase ||= "Active";
+  default: (namespace: Namespace) => label(namespace),
+  defaultStatus: ({ status }: Namespace) => {
+    if (status) status.phase ||= "Active";
   },
   prepareForCreate: (namespace: Namespace) => {
     label(namespace);

@@ -17,13 +17,13 @@ type Taint = Loose<coreV1.Taint>;
 export const nodeRules: Rules = {
   generation: false,
   keepsStatus: true,
-  default: ({ status, spec }: Node) => {
-    if (status) {
-      if (!status.allocatable && status.capacity) status.allocatable = { ...status.capacity };
-      roundResources(status.capacity);
-      roundResources(status.allocatable);
-    }
+  default: ({ spec }: Node) => {
     if (spec) completeRanges(spec);
+  },
+  defaultStatus: ({ status = {} }: Node) => {
+    if (!status.allocatable && status.capacity) status.allocatable = { ...status.capacity };
+    roundResources(status.capacity);
+    roundResources(status.allocatable);
   },
   prepareForCreate: ({ spec }: Node) => {
     delete spec?.configSource;

@@ -20,8 +20,10 @@ const BETA_CLASS = "volume.beta.kubernetes.io/storage-class";
 
 export const persistentVolumeClaimRules: Rules = {
   generation: false,
-  default: ({ spec, status }: Claim) => {
+  default: ({ spec }: Claim) => {
     if (spec) defaultClaimSpec(spec);
+  },
+  defaultStatus: ({ status }: Claim) => {
     if (status) status.phase ||= "Pending";
   },
   prepareForCreate: (claim: Claim) => {

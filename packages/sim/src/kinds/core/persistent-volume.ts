@@ -42,13 +42,15 @@ const SOURCES = [
 
 export const persistentVolumeRules: Rules = {
   generation: false,
-  default: ({ spec, status }: Volume) => {
-    if (status) status.phase ||= "Pending";
+  default: ({ spec }: Volume) => {
     if (!spec) return;
     spec.persistentVolumeReclaimPolicy ||= "Retain";
     spec.volumeMode ??= "Filesystem";
     roundResources(spec.capacity);
     if (spec.hostPath) spec.hostPath.type ??= "";
+  },
+  defaultStatus: ({ status }: Volume) => {
+    if (status) status.phase ||= "Pending";
   },
   prepareForCreate: (volume: Volume, { time }) => {
     volume.status = { phase: "Pending", lastPhaseTransitionTime: time };

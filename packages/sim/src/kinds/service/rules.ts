@@ -27,10 +27,11 @@ const LONGEST_TIMEOUT = 86_400;
 export const serviceRules: Rules = {
   names: "label",
   generation: false,
-  default: ({ spec, status }: Service) => {
-    if (!spec) return;
-    defaultSpec(spec);
-    if (spec.type !== "LoadBalancer") return;
+  default: ({ spec }: Service) => {
+    if (spec) defaultSpec(spec);
+  },
+  defaultStatus: ({ spec, status }: Service) => {
+    if (spec?.type !== "LoadBalancer") return;
     for (const ingress of status?.loadBalancer?.ingress ?? []) if (ingress.ip) ingress.ipMode ??= "VIP";
   },
   prepareForCreate: (service: Service, context) => {

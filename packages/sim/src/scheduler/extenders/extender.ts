@@ -13,6 +13,7 @@ import type {
   HostPriority,
 } from "./messages.ts";
 
+/** Somebody who is asked besides the scheduler. */
 export interface Extender {
   /** For error messages; a URL as a rule. Default: "extender". */
   readonly name?: string;

@@ -1,14 +1,15 @@
 /** The filters that look at one pod and one node. */
 import type { coreV1 } from "@berth/kube";
 import { describe, expect, it } from "vitest";
+import { requiredNodes } from "../../placement/required-nodes.ts";
+import { tolerates } from "../../placement/tolerations.ts";
 import { nodeInfo, podInfo } from "../testing/samples.ts";
-import { CONFLICT, nodeAffinity, pinnedNodes, requiredNodes } from "./node-affinity.ts";
+import { CONFLICT, nodeAffinity, pinnedNodes } from "./node-affinity.ts";
 import { nodeName } from "./node-name.ts";
 import { nodePorts } from "./node-ports.ts";
 import { nodeResourcesFit } from "./node-resources-fit.ts";
 import { nodeUnschedulable } from "./node-unschedulable.ts";
 import { taintToleration } from "./taint-toleration.ts";
-import { tolerates } from "./tolerations.ts";
 
 describe("NodeName", () => {
   it("wants the node that the pod names", () => {

@@ -2,6 +2,8 @@
  * The filter InterPodAffinity: near some pods and far from others. Who is where is counted once, before the nodes are
  * looked at; whoever tries what would be if a pod came or went counts on.
  */
+
+import { type Labels, labelOf } from "../../placement/selectors.ts";
 import {
   type AffinityTerm,
   type LabelledPod,
@@ -13,7 +15,6 @@ import {
 import type { NodeInfo } from "../node-info.ts";
 import type { PodInfo } from "../pod-info.ts";
 import { type Rejection, resolvable, unresolvable } from "../rejection.ts";
-import { type Labels, labelOf } from "../selectors.ts";
 
 const NOT_NEAR = unresolvable("InterPodAffinity", "node(s) didn't match pod affinity rules");
 const TOO_NEAR = resolvable("InterPodAffinity", "node(s) didn't match pod anti-affinity rules");

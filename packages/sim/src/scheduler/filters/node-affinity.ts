@@ -1,24 +1,13 @@
 /** The filter NodeAffinity: the nodes that a pod must have, by labels or by name. Pure. */
 import type { coreV1 } from "@berth/kube";
+import type { NodeMatcher } from "../../placement/selectors.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { Pod } from "../pod-info.ts";
 import { type Rejection, unresolvable } from "../rejection.ts";
-import { type NodeMatcher, nodeSelectorMatcher, selectorOfLabels } from "../selectors.ts";
 
 const REJECTION = unresolvable("NodeAffinity", "node(s) didn't match Pod's node affinity/selector");
 const ENFORCED = unresolvable("NodeAffinity", "node(s) didn't match scheduler-enforced node affinity");
 export const CONFLICT = unresolvable("NodeAffinity", "pod affinity terms conflict");
-
-/** What a pod's selector and required affinity amount to; `undefined` if it has neither. */
-export function requiredNodes({ spec }: Pod): NodeMatcher | undefined {
-  const { nodeSelector, affinity } = spec ?? {};
-  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  if (!nodeSelector && !required) return undefined;
-  const labels = selectorOfLabels(nodeSelector ?? {});
-  if (!required) return (node) => labels.matches(node.labels);
-  const nodes = nodeSelectorMatcher(required);
-  return (node) => labels.matches(node.labels) && nodes(node);
-}
 
 /**
  * The only nodes that come into question, if the pod names them: then no other needs to be looked at. A conflict if no

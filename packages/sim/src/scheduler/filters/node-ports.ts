@@ -1,5 +1,5 @@
 /** The filter NodePorts: a port of a node can be had by one pod only. Pure. */
-import { anyConflict } from "../host-ports.ts";
+import { anyConflict } from "../../placement/host-ports.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { PodInfo } from "../pod-info.ts";
 import { type Rejection, resolvable } from "../rejection.ts";

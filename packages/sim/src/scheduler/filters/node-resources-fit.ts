@@ -1,8 +1,9 @@
 /** The filter NodeResourcesFit: what a pod asks for must be free. Pure. */
+
+import { isExtended } from "../../placement/resources.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { PodInfo } from "../pod-info.ts";
 import type { Rejection } from "../rejection.ts";
-import { isExtended } from "../resources.ts";
 
 /** Resources that are somebody else's affair: by name, or by what comes before the slash. */
 export interface IgnoredResources {

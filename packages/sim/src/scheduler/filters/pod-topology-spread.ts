@@ -1,8 +1,9 @@
 /** The filter PodTopologySpread: no place may have many more pods of a kind than the one that has fewest. */
+
+import { labelOf, type NodeMatcher } from "../../placement/selectors.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { PodInfo } from "../pod-info.ts";
 import { type Rejection, resolvable, unresolvable } from "../rejection.ts";
-import { labelOf, type NodeMatcher } from "../selectors.ts";
 import { countMatching, counts, hasAllKeys, type SpreadConstraint } from "../spread-constraints.ts";
 
 const UNEVEN = resolvable("PodTopologySpread", "node(s) didn't match pod topology spread constraints");

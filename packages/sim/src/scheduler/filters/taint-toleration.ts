@@ -1,8 +1,9 @@
 /** The filter TaintToleration: taints keep pods away that do not tolerate them. Pure. */
+
+import { anyUntolerated } from "../../placement/tolerations.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { PodInfo } from "../pod-info.ts";
 import { type Rejection, unresolvable } from "../rejection.ts";
-import { anyUntolerated } from "./tolerations.ts";
 
 const REJECTION = unresolvable("TaintToleration", "node(s) had untolerated taint(s)");
 

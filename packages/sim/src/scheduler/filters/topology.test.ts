@@ -1,10 +1,10 @@
 /** The filters that look at where other pods are. */
 import type { coreV1 } from "@berth/kube";
 import { describe, expect, it } from "vitest";
+import { EVERYTHING } from "../../placement/selectors.ts";
 import { type Preparation, prepare } from "../checks.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
 import type { PodInfo } from "../pod-info.ts";
-import { EVERYTHING } from "../selectors.ts";
 import { clusterOf, podInfo, profile } from "../testing/samples.ts";
 
 const zone = (name: string, zoneName: string) => ({ name, labels: { zone: zoneName } });

@@ -1,7 +1,7 @@
 /** Pods that a disruption budget wants to keep. Pure. */
 import type { policyV1 } from "@berth/kube";
+import { NOTHING, type Selector, selectorOf } from "../../placement/selectors.ts";
 import type { PodInfo } from "../pod-info.ts";
-import { NOTHING, type Selector, selectorOf } from "../selectors.ts";
 
 export interface Budget {
   readonly namespace: string;

@@ -1,10 +1,10 @@
 import { type policyV1, SeededRandom } from "@berth/kube";
 import { describe, expect, it } from "vitest";
+import { EVERYTHING } from "../../placement/selectors.ts";
 import { Attempt } from "../attempt.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
 import { Nominator } from "../nominator.ts";
 import type { PodInfo } from "../pod-info.ts";
-import { EVERYTHING } from "../selectors.ts";
 import { clusterOf, type PodSample, podInfo, profile } from "../testing/samples.ts";
 import { type Budget, budgetOf, splitByBudgets } from "./budgets.ts";
 import type { Candidate } from "./candidate.ts";

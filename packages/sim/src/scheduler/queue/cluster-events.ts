@@ -1,8 +1,8 @@
 /** What happens in a cluster, in the terms by which the scheduler decides whom it may help. Pure. */
 import { equal } from "../../api/json.ts";
+import { isLess } from "../../placement/resources.ts";
 import { type Node, NodeInfo } from "../node-info.ts";
 import type { PodInfo } from "../pod-info.ts";
-import { isLess } from "../resources.ts";
 
 export type PodAction =
   | "Add"

@@ -1,9 +1,9 @@
 import type { coreV1 } from "@berth/kube";
 import { describe, expect, it } from "vitest";
+import { EVERYTHING } from "../../placement/selectors.ts";
 import type { PodInfo } from "../pod-info.ts";
 import { PodInfo as Info } from "../pod-info.ts";
 import type { Plugin } from "../rejection.ts";
-import { EVERYTHING } from "../selectors.ts";
 import {
   type NodeSample,
   nodeInfo,

@@ -4,17 +4,17 @@
  */
 
 import { equal } from "../../api/json.ts";
+import { anyConflict } from "../../placement/host-ports.ts";
+import { requiredNodes } from "../../placement/required-nodes.ts";
+import { labelOf } from "../../placement/selectors.ts";
+import { anyUntolerated, toleratesUnschedulable } from "../../placement/tolerations.ts";
 import { matchesAllTerms } from "../affinity-terms.ts";
 import type { Surrounded } from "../checks.ts";
 import type { Profile } from "../configuration.ts";
-import { requiredNodes } from "../filters/node-affinity.ts";
 import { nodeResourcesFit } from "../filters/node-resources-fit.ts";
-import { anyUntolerated, toleratesUnschedulable } from "../filters/tolerations.ts";
-import { anyConflict } from "../host-ports.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { PodInfo } from "../pod-info.ts";
 import type { Plugin } from "../rejection.ts";
-import { labelOf } from "../selectors.ts";
 import { hasAllKeys, type SpreadConstraint, spreadConstraints } from "../spread-constraints.ts";
 import type { ClusterEvent, NodeAction, PodAction } from "./cluster-events.ts";
 

@@ -1,9 +1,9 @@
 import { VirtualClock } from "@berth/kube";
 import { describe, expect, it } from "vitest";
+import { EVERYTHING } from "../../placement/selectors.ts";
 import { Nominator } from "../nominator.ts";
 import type { Pod } from "../pod-info.ts";
 import type { Plugin } from "../rejection.ts";
-import { EVERYTHING } from "../selectors.ts";
 import { nodeInfo, podInfo, podObject, profile } from "../testing/samples.ts";
 import { backoffMs, windowOf } from "./backoff.ts";
 import type { ClusterEvent } from "./cluster-events.ts";

@@ -1,7 +1,8 @@
 /** The score NodeResourcesBalancedAllocation: rather where the pod makes the shares of CPU and memory more alike. Pure. */
+
+import { isScalar } from "../../placement/resources.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { PodInfo } from "../pod-info.ts";
-import { isScalar } from "../resources.ts";
 import type { ResourceWeight } from "./resource-strategy.ts";
 
 const MOST = 100;

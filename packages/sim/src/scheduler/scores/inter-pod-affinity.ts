@@ -1,9 +1,10 @@
 /** The score InterPodAffinity: rather near whom the pod likes and who likes it, rather not near the others. */
+
+import { type Labels, labelOf } from "../../placement/selectors.ts";
 import { type AffinityTerm, type LabelledPod, matchesTerm, withNamespaces } from "../affinity-terms.ts";
 import type { AffinitySurroundings } from "../filters/inter-pod-affinity.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { PodInfo } from "../pod-info.ts";
-import { type Labels, labelOf } from "../selectors.ts";
 import { stretch } from "./normalize.ts";
 
 export interface AffinityScoring extends AffinitySurroundings {

@@ -1,8 +1,8 @@
 /** The score NodeAffinity: rather the nodes that the pod prefers. Pure. */
 import type { coreV1 } from "@berth/kube";
+import { termMatcher } from "../../placement/selectors.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { PodInfo } from "../pod-info.ts";
-import { termMatcher } from "../selectors.ts";
 import { normalize } from "./normalize.ts";
 
 /** `undefined` if there is nothing to prefer. @param added - What the scheduler's configuration prefers. */

@@ -1,7 +1,8 @@
 /** The score PodTopologySpread: rather where there are few pods of the kind. Pure. */
+
+import { labelOf, type NodeMatcher } from "../../placement/selectors.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { PodInfo } from "../pod-info.ts";
-import { labelOf, type NodeMatcher } from "../selectors.ts";
 import { countMatching, counts, HOSTNAME, hasAllKeys, type SpreadConstraint } from "../spread-constraints.ts";
 
 const MOST = 100;

@@ -1,7 +1,8 @@
 /** The score NodeResourcesFit: rather the emptier node, or rather the fuller one, as the profile wants it. Pure. */
+
+import { isScalar } from "../../placement/resources.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { PodInfo } from "../pod-info.ts";
-import { isScalar } from "../resources.ts";
 
 export interface ResourceWeight {
   readonly name: string;

@@ -1,11 +1,11 @@
 import type { coreV1 } from "@berth/kube";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { requiredNodes } from "../../placement/required-nodes.ts";
+import { EVERYTHING, selectorOfLabels } from "../../placement/selectors.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
-import { requiredNodes } from "../filters/node-affinity.ts";
 import type { PodInfo } from "../pod-info.ts";
 import { scoresOf } from "../scoring.ts";
-import { EVERYTHING, selectorOfLabels } from "../selectors.ts";
 import { clusterOf, nodeInfo, podInfo, profile } from "../testing/samples.ts";
 import { balanceScorer, hasBalance } from "./balanced-allocation.ts";
 import { normalize, stretch } from "./normalize.ts";

@@ -1,6 +1,6 @@
 /** The score TaintToleration: rather not where a taint asks pods like this one to stay away. Pure. */
 import type { coreV1 } from "@berth/kube";
-import { isTolerated } from "../filters/tolerations.ts";
+import { isTolerated } from "../../placement/tolerations.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { PodInfo } from "../pod-info.ts";
 import { normalize } from "./normalize.ts";

@@ -118,6 +118,23 @@ export function podRequests(pod: Pod): PodRequests {
   };
 }
 
+/** What there is of a resource, by its name. */
+export function amountNamed({ cpu, memory, storage, scalars }: Amounts, name: string): number | undefined {
+  if (name === "cpu") return cpu;
+  if (name === "memory") return memory;
+  return name === "ephemeral-storage" ? storage : scalars?.get(name);
+}
+
+/** Adds to a sum what a pod takes, or takes off it what a pod gives back. */
+export function count(sum: Amounts, { cpu, memory, storage, scalars }: Amounts, sign: 1 | -1): void {
+  sum.cpu += sign * cpu;
+  sum.memory += sign * memory;
+  sum.storage += sign * storage;
+  if (!scalars) return;
+  sum.scalars ??= new Map();
+  for (const [name, amount] of scalars) sum.scalars.set(name, (sum.scalars.get(name) ?? 0) + sign * amount);
+}
+
 /** Whether a pod asks for less of anything than it did. */
 export function isLess(now: Amounts, before: Amounts): boolean {
   if (now.cpu < before.cpu || now.memory < before.memory || now.storage < before.storage) return true;

@@ -2,7 +2,7 @@
 import { coreV1 } from "@berth/kube";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Amounts, podRequests } from "./resources.ts";
+import { type Amounts, podRequests } from "../placement/resources.ts";
 import { TestCluster } from "./testing/test-cluster.ts";
 
 const priority = fc.integer({ min: 0, max: 3 });
@@ -170,7 +170,7 @@ function fits(cluster: TestCluster, pod: coreV1.Pod, { metadata, spec, status }:
 }
 
 describe("a scheduler", () => {
-  it("never overcommits a node, never binds a gated pod, and evicts only who is less important", async () => {
+  it("B1 never overcommits a node, never binds a gated pod, and evicts only who is less important", async () => {
     await fc.assert(
       fc.asyncProperty(happenings, async (list) => {
         const cluster = await play(list);
@@ -180,7 +180,7 @@ describe("a scheduler", () => {
     );
   });
 
-  it("binds every pod in the end that fits somewhere", async () => {
+  it("B2 binds every pod in the end that fits somewhere", async () => {
     await fc.assert(
       fc.asyncProperty(happenings, async (list) => {
         const cluster = await play(list);
@@ -220,7 +220,7 @@ describe("a scheduler", () => {
     );
   });
 
-  it("gives a free place to the most important of those who wait for it", async () => {
+  it("B4 gives a free place to the most important of those who wait for it", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(priority, { minLength: 2, maxLength: 12 }), async (priorities) => {
         const cluster = new TestCluster({ events: false });

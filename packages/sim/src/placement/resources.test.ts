@@ -1,7 +1,7 @@
 import type { coreV1 } from "@berth/kube";
 import { describe, expect, it } from "vitest";
+import { podInfo, podObject } from "../scheduler/testing/samples.ts";
 import { isExtended, isLess, isScalar, podRequests, UNSAID_CPU, UNSAID_MEMORY } from "./resources.ts";
-import { podInfo, podObject } from "./testing/samples.ts";
 
 const container = (name: string, requests: Record<string, string>, more: Partial<coreV1.Container> = {}) => ({
   name,
