@@ -45,8 +45,8 @@ export async function liveAndDie({ transport, clock, nodes, pods, atOnce }: Life
     },
   });
   cleaner.informer.addEventHandler({
-    onUpdate: (_, { metadata: { name = "" }, status }) => {
-      if (status?.phase !== "Succeeded") return;
+    onUpdate: (old, { metadata: { name = "" }, status }) => {
+      if (status?.phase !== "Succeeded" || old.status?.phase === "Succeeded") return;
       orFail(cleaner.client.delete(coreV1.Pod, { namespace: NAMESPACE, name }));
     },
   });

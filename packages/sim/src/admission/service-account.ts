@@ -1,5 +1,6 @@
 /** Every pod runs as somebody, and finds in itself how to prove it: a token, and whom to show it to. */
 import type { coreV1 } from "@berth/kube";
+import { frozen } from "../api/json.ts";
 import { generatedName } from "../api/metadata.ts";
 import type { Admission } from "../api/write.ts";
 import type { LooseObject } from "../kinds/common/loose.ts";
@@ -54,7 +55,7 @@ function mountToken(spec: PodSpec, invent: () => string): void {
   for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
     isNeeded = mountIn(container, name) || isNeeded;
   }
-  if (!present && isNeeded) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)];
+  if (!present && isNeeded) spec.volumes = [...(spec.volumes ?? []), { name, projected: TOKEN }];
 }
 
 /** Whether there was nothing there yet. */
@@ -65,17 +66,12 @@ function mountIn(container: Container, name: string): boolean {
   return true;
 }
 
-function tokenVolume(name: string): Volume {
-  const fieldRef = { apiVersion: "v1", fieldPath: "metadata.namespace" };
-  return {
-    name,
-    projected: {
-      sources: [
-        { serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, path: "token" } },
-        { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
-        { downwardAPI: { items: [{ path: "namespace", fieldRef }] } },
-      ],
-      defaultMode: 0o644,
-    },
-  };
-}
+/** The same for all pods. */
+const TOKEN: NonNullable<Volume["projected"]> = frozen({
+  sources: [
+    { serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, path: "token" } },
+    { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
+    { downwardAPI: { items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }] } },
+  ],
+  defaultMode: 0o644,
+});

@@ -294,10 +294,10 @@ export class ApiServer {
     checkWriteOptions(query, "UpdateOptions");
     const manager = this.#manager(query, caller, "Update", context, part);
     const validation = this.#validation(query, caller);
-    const known = part === "status" ? this.#find(resource, namespace, request.name) : undefined;
+    const stored = this.#find(resource, namespace, request.name);
     const object =
-      (known && understoodStatus(request.body, known, resource, validation, context)) ??
-      understood(request.body, resource, validation, context);
+      (stored && part === "status" && understoodStatus(request.body, stored, resource, validation, context)) ||
+      understood(request.body, resource, validation, context, stored);
     checkPlace(object, resource, request);
     const before = this.get(resource, namespace, request.name);
     return this.#change(before, object, resource, part, context, withGiven(manager, request.body, resource));
@@ -316,7 +316,7 @@ export class ApiServer {
     const whole = asksForOwners ? this.#withManagedFields(before) : before;
     const wanted = patched(whole, request, resource, validation);
     const object = understoodPatch(wanted, request, resource, (each) =>
-      understood(each, resource, validation, context),
+      understood(each, resource, validation, context, before),
     );
     checkOperationFields(wanted, request, validation, context.warn);
     checkPlace(object, resource, request);

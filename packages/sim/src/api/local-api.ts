@@ -10,7 +10,7 @@ import {
   type ObjectKey,
   type WritableKind,
 } from "@berth/kube";
-import type { Collection } from "../storage/collection.ts";
+import type { Change, Collection } from "../storage/collection.ts";
 import type { ApiServer, Caller } from "./api-server.ts";
 import type { AnyObject } from "./json.ts";
 import type { Resource } from "./resource.ts";
@@ -91,10 +91,7 @@ export class LocalApi {
 
   /** Hears of every change in its moment, those that there were already excepted. Whoever has much to do does it later. */
   onChange<T extends KubernetesObject>(kind: Kind<T>, listener: (event: Event<T>) => void): () => void {
-    return this.server.listen(this.#resource(kind), ({ before, after, last }) => {
-      const type = after ? (before ? "MODIFIED" : "ADDED") : "DELETED";
-      listener({ type, object: (after ?? last) as unknown as T, before: before as unknown as T | undefined });
-    });
+    return this.server.listen(this.#resource(kind), (change) => listener(eventOf<T>(change)));
   }
 
   #request<T>(request: ApiRequest): T {
@@ -111,6 +108,18 @@ export class LocalApi {
     if (!resource) throw new Error(`there is no resource ${kind.plural} in ${kind.apiVersion}`);
     return resource;
   }
+}
+
+/** The last change that was told, and how: all who listen hear the same. */
+let told: { readonly change: Change; readonly event: Event<unknown> } | undefined;
+
+function eventOf<T>(change: Change): Event<T> {
+  if (told?.change !== change) {
+    const { before, after, last } = change;
+    const type = after ? (before ? "MODIFIED" : "ADDED") : "DELETED";
+    told = { change, event: { type, object: after ?? last, before } };
+  }
+  return told.event as Event<T>;
 }
 
 function placeOf({ metadata: { namespace, name = "" } }: KubernetesObject | AnyObject) {

@@ -55,15 +55,18 @@ export function dropRepeatedOwners({ metadata }: AnyObject, warn: (message: stri
 
 /** What stays as it was, whatever a client says. */
 export function keepMetadata({ metadata }: AnyObject, { metadata: before }: AnyObject): void {
-  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation, generateName } = before;
-  const kept = { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation, generateName };
-  for (const [field, value] of Object.entries(kept) as [keyof ObjectMeta, never][]) {
-    if (value === undefined) delete metadata[field];
-    else metadata[field] = value;
+  for (const field of KEPT) {
+    if (metadata[field] === before[field]) continue;
+    if (before[field] === undefined) delete metadata[field];
+    else metadata[field] = before[field] as never;
   }
-  delete metadata.managedFields;
-  delete metadata.resourceVersion;
+  if (metadata.managedFields) delete metadata.managedFields;
 }
+
+const KEPT = [
+  ...["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "generateName"],
+  "resourceVersion",
+] as readonly (keyof ObjectMeta)[];
 
 export function hasGeneration({ rules, hasStatus }: Resource): boolean {
   return rules.generation ?? hasStatus;

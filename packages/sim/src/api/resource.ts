@@ -49,6 +49,11 @@ export interface Rules {
   answer?(object: AnyObject, context: WriteContext): AnyObject;
   /** Another name for creating something under an object of the same name: a Binding for "pods/binding". */
   readonly standsFor?: { readonly kind: Kind; readonly subresource: string };
+  /**
+   * Whether these rules leave alone what is frozen: parts of an object that were complete before, and come back unchanged.
+   * Then those parts are not copied first.
+   */
+  leavesFrozen?: true;
   /** Fills in what is left out. */
   default?(object: AnyObject): void;
   /** The same in the status, where there is one. */

@@ -51,26 +51,29 @@ export class SimTransport implements Transport {
       const { signal } = request;
       this.#closed.signal.throwIfAborted();
       signal?.throwIfAborted();
-      const waiting: WatchEvent[] = [];
+      let waiting: WatchEvent[] = [];
+      /** The first that was not yet handed over. */
+      let next = 0;
       let [busy, over] = [false, false];
       /** Hands over what has come, no faster than it is taken, and never in the moment of the change. */
-      const handOver = async () => {
+      const handOver = () => {
         try {
-          await undefined;
-          // What comes while these are handed over is the next batch.
-          for (let batch = waiting.splice(0); batch.length > 0; batch = waiting.splice(0)) {
-            for (const event of batch) {
-              if (over) return;
-              const pause = onEvent(event);
-              if (pause) await pause;
+          while (!over && next < waiting.length) {
+            const pause = onEvent(waiting[next++] as WatchEvent);
+            if (pause) {
+              pause.then(handOver, fail);
+              return;
             }
           }
         } catch (error) {
-          finish(() => reject(error));
+          fail(error);
         }
+        waiting = [];
+        next = 0;
         busy = false;
-        if (ended && waiting.length === 0) finish(resolve);
+        if (ended) finish(resolve);
       };
+      const fail = (error: unknown) => finish(() => reject(error));
       const finish = (settle: () => void) => {
         if (over) return;
         over = true;
@@ -84,7 +87,7 @@ export class SimTransport implements Transport {
       const wake = () => {
         if (busy || over) return;
         busy = true;
-        void handOver();
+        queueMicrotask(handOver);
       };
       let ended = false;
       const stop = this.#server.watch(request, {

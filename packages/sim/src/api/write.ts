@@ -41,12 +41,17 @@ export interface Admission {
   ): void;
 }
 
-/** A client's object as the server understands it: known fields only, nothing shared with the client, defaults filled in. */
+/**
+ * A client's object as the server understands it: known fields only, nothing shared with the client, defaults filled in.
+ *
+ * @param stored - What the object is now, if it is.
+ */
 export function understood(
   given: unknown,
   resource: Resource,
   fieldValidation: FieldValidation,
   context: WriteContext,
+  stored?: AnyObject,
 ): AnyObject {
   const { apiVersion, kind } = resource;
   if (!isObject(given)) throw badRequest(`the body of the request must be a ${kind}`);
@@ -60,10 +65,11 @@ export function understood(
     );
   }
   const unknown: string[] = [];
-  const object = decode(given, resource, unknown);
+  const object = decode(given, resource, unknown, resource.rules.leavesFrozen && stored);
   checkKnown(unknown, resource, fieldValidation, context);
   object.apiVersion = apiVersion;
   object.kind = kind;
+  if (Object.isFrozen(object.metadata)) object.metadata = { ...object.metadata };
   defaulted(object, resource);
   return object;
 }
@@ -83,7 +89,7 @@ export function understoodStatus(
   for (const key in given) if (key !== "status" && given[key] !== before[key]) return undefined;
   for (const key in before) if (key !== "status" && given[key] === undefined) return undefined;
   const unknown: string[] = [];
-  const { status } = decode({ status: given.status }, resource, unknown);
+  const { status } = decode({ status: given.status }, resource, unknown, resource.rules.leavesFrozen && before);
   checkKnown(unknown, resource, fieldValidation, context);
   const object = { ...before, metadata: { ...before.metadata }, status };
   resource.rules.defaultStatus?.(object);

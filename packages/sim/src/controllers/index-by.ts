@@ -22,6 +22,10 @@ export class IndexBy<T extends KubernetesObject> {
     });
   }
 
+  get isEmpty(): boolean {
+    return this.#groups.size === 0;
+  }
+
   /** By uid, in the order in which they came to the key. */
   get(key: string): ReadonlyMap<string, T> {
     return this.#groups.get(key) ?? NOTHING;

@@ -66,7 +66,7 @@ export class Parents<P extends KubernetesObject, C extends KubernetesObject> {
       !before ||
       before.metadata.labels !== labels ||
       before.metadata.ownerReferences !== child.metadata.ownerReferences;
-    if (!isNews) return [];
+    if (!isNews || this.#byLabel.isEmpty) return [];
     const wanting: P[] = [];
     for (const label of [ANY, ...Object.entries(labels).map((pair) => pair.join("="))]) {
       for (const parent of this.#byLabel.get(`${namespace}/${label}`).values()) {

@@ -166,7 +166,8 @@ function largest(lists: readonly (ResourceList | undefined)[]): ResourceList {
   for (const list of lists) {
     for (const name in list) {
       const [text, present] = [list[name] as string, result[name]];
-      if (present === undefined || Quantity.parse(text).compare(present) > 0) result[name] = text;
+      const isMore = present === undefined || (present !== text && Quantity.parse(text).compare(present) > 0);
+      if (isMore) result[name] = text;
     }
   }
   return result;

@@ -13,12 +13,16 @@ import { copyIn, hasOwnJson, isValue, Reading, type Step } from "./reading.ts";
 import { scalarIn, Unreadable, WRONG_TYPE } from "./scalars.ts";
 import type { SchemaNode } from "./schema.ts";
 
-/** A copy of a client's object with known fields only; the paths of the others are added to `unknown`. */
-export function decode(given: JsonObject, resource: Resource, unknown: string[]): AnyObject {
+/**
+ * A copy of a client's object with known fields only; the paths of the others are added to `unknown`.
+ *
+ * @param stored - What the object is now: the very parts of it that come back are understood already, and are not copied.
+ */
+export function decode(given: JsonObject, resource: Resource, unknown: string[], stored?: JsonObject): AnyObject {
   try {
     const object = resource.custom
       ? pruned(given, resource.schema, unknown)
-      : objectIn(given, resource.schema, new Reading(resource.schema, unknown));
+      : objectIn(given, resource.schema, new Reading(resource.schema, unknown), stored);
     object.metadata ??= {};
     return object as AnyObject;
   } catch (error) {
@@ -40,7 +44,7 @@ export function unreadable({ message }: Unreadable, { kind, version }: Pick<Reso
 const NO_FIELDS: Readonly<Record<string, SchemaNode>> = Object.create(null);
 const NONE: readonly string[] = [];
 
-function objectIn(given: JsonObject, node: SchemaNode, reading: Reading): JsonObject {
+function objectIn(given: JsonObject, node: SchemaNode, reading: Reading, stored?: JsonObject): JsonObject {
   const { fields = NO_FIELDS, always = NONE } = node;
   const result: JsonObject = {};
   for (const key in given) {
@@ -50,7 +54,8 @@ function objectIn(given: JsonObject, node: SchemaNode, reading: Reading): JsonOb
       if (isValue(value)) reading.noteUnknown(key);
       continue;
     }
-    const read = valueIn(value, field, key, reading);
+    const before = stored?.[key];
+    const read = value === before && before !== undefined ? value : valueIn(value, field, key, reading, before);
     if (read !== undefined) result[key] = read;
   }
   for (let index = 0; index < always.length; index++) {
@@ -61,7 +66,7 @@ function objectIn(given: JsonObject, node: SchemaNode, reading: Reading): JsonOb
 }
 
 /** `undefined` for nothing. */
-function valueIn(value: unknown, node: SchemaNode, step: Step, reading: Reading): unknown {
+function valueIn(value: unknown, node: SchemaNode, step: Step, reading: Reading, stored?: unknown): unknown {
   switch (node.type) {
     case "string":
       if (typeof value === "string" && node.format === undefined) {
@@ -74,7 +79,7 @@ function valueIn(value: unknown, node: SchemaNode, step: Step, reading: Reading)
     case "object":
       if (isObject(value)) {
         reading.enter(step);
-        const object = objectIn(value, node, reading);
+        const object = objectIn(value, node, reading, isObject(stored) ? stored : undefined);
         reading.leave();
         return object;
       }
@@ -83,7 +88,7 @@ function valueIn(value: unknown, node: SchemaNode, step: Step, reading: Reading)
       if (isObject(value)) return mapIn(value, node, step, reading);
       break;
     case "array":
-      if (Array.isArray(value)) return arrayIn(value, node, step, reading);
+      if (Array.isArray(value)) return arrayIn(value, node, step, reading, Array.isArray(stored) ? stored : NONE);
       break;
     case "any":
       if (isValue(value) && value !== null) return anyIn(value, node, step, reading);
@@ -111,13 +116,21 @@ function mapIn(given: JsonObject, node: SchemaNode, step: Step, reading: Reading
   return isEmpty && node.empty ? undefined : result;
 }
 
-function arrayIn(given: readonly unknown[], node: SchemaNode, step: Step, reading: Reading): unknown[] | undefined {
+function arrayIn(
+  given: readonly unknown[],
+  node: SchemaNode,
+  step: Step,
+  reading: Reading,
+  stored: readonly unknown[],
+): unknown[] | undefined {
   if (given.length === 0 && node.empty) return undefined;
   const element = node.element as SchemaNode;
   const result: unknown[] = [];
   reading.enter(step);
   for (let index = 0; index < given.length; index++) {
-    result.push(valueIn(given[index], element, index, reading) ?? nothing(element));
+    const [value, before] = [given[index], stored[index]];
+    const isKnown = value === before && before !== undefined;
+    result.push(isKnown ? value : (valueIn(value, element, index, reading, before) ?? nothing(element)));
   }
   reading.leave();
   return result;

@@ -108,12 +108,19 @@ export function momentOf(text: string): number {
   return TIME.test(text) && hasDay(text) ? Date.parse(text.replace(",", ".")) : Number.NaN;
 }
 
+/** Canonical times that came before: whoever changes a status sends most of its times again. */
+const times = new Set<string>();
+
 /** To the second, in universal time. */
 function timeIn(text: string): string | undefined {
+  if (times.has(text)) return text;
   const milliseconds = momentOf(text);
   if (Number.isNaN(milliseconds)) throw noTime(text, "2006-01-02T15:04:05Z07:00");
   const time = text.length === NO_TIME.length ? text : kubernetesTime(milliseconds);
-  return time === NO_TIME ? undefined : time;
+  if (time === NO_TIME) return undefined;
+  if (times.size >= 1000) times.clear();
+  times.add(time);
+  return time;
 }
 
 /** JavaScript takes the 30th of February for the 1st of March. */

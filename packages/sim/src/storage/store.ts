@@ -24,6 +24,8 @@ export class Store {
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #everything = new Set<Listener>();
+  /** Who is told of changes of a collection, in order; forgotten when somebody comes or goes. */
+  readonly #audiences = new Map<string, readonly Listener[]>();
   readonly #remembered: number;
   readonly #onFailure: (error: unknown) => void;
   /** Written, and not yet told. */
@@ -74,7 +76,11 @@ export class Store {
     const listeners = name === undefined ? this.#everything : (this.#listeners.get(name) ?? new Set());
     if (name !== undefined) this.#listeners.set(name, listeners);
     listeners.add(listener);
-    return () => void listeners.delete(listener);
+    this.#audiences.clear();
+    return () => {
+      listeners.delete(listener);
+      this.#audiences.clear();
+    };
   }
 
   /** Forgets all history: from here on nobody can go on from an older version than the present one. */
@@ -88,7 +94,7 @@ export class Store {
     this.#telling = true;
     for (let index = 0; index < this.#untold.length; index++) {
       const [told, from] = this.#untold[index] as [Change, string];
-      for (const listener of [...this.#everything, ...(this.#listeners.get(from) ?? [])]) {
+      for (const listener of this.#audience(from)) {
         try {
           listener(told, from);
         } catch (error) {
@@ -98,5 +104,14 @@ export class Store {
     }
     this.#untold.length = 0;
     this.#telling = false;
+  }
+
+  #audience(name: string): readonly Listener[] {
+    let audience = this.#audiences.get(name);
+    if (!audience) {
+      audience = [...this.#everything, ...(this.#listeners.get(name) ?? [])];
+      this.#audiences.set(name, audience);
+    }
+    return audience;
   }
 }

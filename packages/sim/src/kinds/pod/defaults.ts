@@ -16,6 +16,13 @@ const INIT_CONTAINER_ANNOTATIONS = [
 export function defaultPod(pod: Pod): void {
   pod.spec ??= {};
   const { spec, metadata } = pod;
+  if (!Object.isFrozen(spec)) completeSpec(spec);
+  if (metadata.annotations) {
+    for (const key of INIT_CONTAINER_ANNOTATIONS) delete metadata.annotations[key];
+  }
+}
+
+function completeSpec(spec: PodSpec): void {
   defaultPodSpec(spec);
   for (const container of spec.containers ?? []) requestLimits(container);
   for (const container of spec.initContainers ?? []) requestLimits(container);
@@ -28,9 +35,6 @@ export function defaultPod(pod: Pod): void {
   }
   if (spec.terminationGracePeriodSeconds !== undefined && spec.terminationGracePeriodSeconds < 0) {
     spec.terminationGracePeriodSeconds = 1;
-  }
-  if (metadata.annotations) {
-    for (const key of INIT_CONTAINER_ANNOTATIONS) delete metadata.annotations[key];
   }
 }
 

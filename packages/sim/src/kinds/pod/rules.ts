@@ -8,6 +8,7 @@ import { checkChangedPod } from "./update.ts";
 
 export const podRules: Rules = {
   keepsStatus: true,
+  leavesFrozen: true,
   default: (pod: Pod) => defaultPod(pod),
   prepareForCreate: (pod: Pod, context) => beginPod(pod, context),
   validate: (pod: Pod, errors) => checkNewPod(pod, errors),

@@ -13,7 +13,7 @@ import { checkOverhead, checkPodResources } from "./resources.ts";
 import { checkPodSecurity } from "./security.ts";
 import { checkSpread } from "./spread.ts";
 import { checkTolerations } from "./tolerations.ts";
-import type { PodSpec } from "./types.ts";
+import type { Container, PodSpec } from "./types.ts";
 import { checkVolumes } from "./volumes.ts";
 
 const NONE: ReadonlySet<string> = new Set();
@@ -56,6 +56,25 @@ export function checkPodSpec(
   if (overhead) checkOverhead(overhead, `${field}.overhead`, errors);
   checkPlatform(spec, field, errors);
   checkVariableFiles(spec, field, errors);
+}
+
+/** What may change of a pod that waits behind a gate. Nothing else depends on it. */
+const PLACEMENT: ReadonlySet<string> = new Set(["nodeSelector", "affinity", "schedulingGates", "tolerations"]);
+
+/** Whether two specs differ only in where the pod may go. */
+export function differInPlacement(spec: PodSpec, before: PodSpec): boolean {
+  const [a, b] = [spec as Record<string, unknown>, before as Record<string, unknown>];
+  for (const key in a) if (a[key] !== b[key] && !PLACEMENT.has(key)) return false;
+  for (const key in b) if (a[key] === undefined && !PLACEMENT.has(key)) return false;
+  return true;
+}
+
+/** Whether it makes sense where a pod may go. */
+export function checkPlacement(spec: PodSpec, field: string, errors: FieldErrors): void {
+  if (spec.nodeSelector) checkLabels(textsOf(spec.nodeSelector), `${field}.nodeSelector`, errors);
+  if (spec.affinity) checkAffinity(spec.affinity, `${field}.affinity`, errors);
+  checkGates(spec, field, errors);
+  if (spec.tolerations) checkTolerations(spec.tolerations, `${field}.tolerations`, errors);
 }
 
 function checkGates({ readinessGates, schedulingGates }: PodSpec, field: string, errors: FieldErrors): void {
@@ -124,6 +143,8 @@ function checkClaims(
 
 /** Environment variables that stand in files: these must be on a volume of the pod's own. */
 function checkVariableFiles(spec: PodSpec, field: string, errors: FieldErrors): void {
+  const { containers = [], initContainers = [], ephemeralContainers = [] } = spec;
+  if (![...containers, ...initContainers, ...ephemeralContainers].some(readsFiles)) return;
   for (const [{ env }, place] of allContainers(spec, field)) {
     for (const [index, { valueFrom }] of (env ?? []).entries()) {
       if (!valueFrom?.fileKeyRef) continue;
@@ -136,4 +157,8 @@ function checkVariableFiles(spec: PodSpec, field: string, errors: FieldErrors): 
       }
     }
   }
+}
+
+function readsFiles({ env }: Pick<Container, "env">): boolean {
+  return env?.some(({ valueFrom }) => valueFrom?.fileKeyRef) ?? false;
 }

@@ -6,6 +6,7 @@ import { same } from "../common/semantic.ts";
 import { checkOnlyNarrowed } from "./affinity.ts";
 import { checkAnnotationChanges, checkAnnotationValues } from "./annotations.ts";
 import { checkPod } from "./create.ts";
+import { checkPlacement, differInPlacement } from "./spec.ts";
 import { checkOnlyAdded } from "./tolerations.ts";
 import type { Container, Pod, PodSpec } from "./types.ts";
 
@@ -26,7 +27,10 @@ export function checkChangedPod(pod: Pod, before: Pod, errors: FieldErrors): voi
     checkAnnotationValues(pod.metadata.annotations, spec, "metadata.annotations", errors);
     return;
   }
-  checkPod(pod, errors);
+  if (differInPlacement(spec, old)) {
+    checkAnnotationValues(pod.metadata.annotations, spec, "metadata.annotations", errors);
+    checkPlacement(spec, "spec", errors);
+  } else checkPod(pod, errors);
   if (!checkImages(spec.containers, old.containers, "spec.containers", errors)) return;
   if (!checkImages(spec.initContainers, old.initContainers, "spec.initContainers", errors)) return;
   if (!checkDeadline(spec.activeDeadlineSeconds, old.activeDeadlineSeconds, errors)) return;
