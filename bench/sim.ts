@@ -164,11 +164,11 @@ function figures({ sizes: { nodes, memory }, starts, rates, full, real }: Found)
 }
 
 async function bundled(): Promise<string> {
-  const file = join(benchCache(), "ours", "sim.js");
+  const dir = join(benchCache(), "ours-sim");
   const input = join(import.meta.dirname, "sim/program.ts");
   // Files that are read at run time come along.
   const experimental = { resolveNewUrlToAsset: true };
   await using bundle = await rolldown({ input, platform: "node", logLevel: "warn", experimental });
-  await bundle.write({ file, format: "esm" });
-  return file;
+  await bundle.write({ dir, entryFileNames: "program.mjs", format: "esm", minify: true });
+  return join(dir, "program.mjs");
 }

@@ -11,7 +11,7 @@ import { KubeError } from "../errors.ts";
 import { type Clock, WallClock } from "../time/clock.ts";
 import { orAborted } from "../time/or-aborted.ts";
 import { ApiError, type Status } from "./api-error.ts";
-import { execOverWebSocket, type RefusedUpgrade } from "./exec-websocket.ts";
+import type { RefusedUpgrade } from "./exec-websocket.ts";
 import { Lines } from "./lines.ts";
 import { contentTypeOf, type Method, methodOf, pathOf } from "./path.ts";
 import { type PoolName, Pools } from "./pools.ts";
@@ -115,7 +115,8 @@ export class HttpTransport implements Transport {
     }
   }
 
-  exec(request: ExecRequest): Promise<ExecConnection> {
+  async exec(request: ExecRequest): Promise<ExecConnection> {
+    const [{ execOverWebSocket }] = await Promise.all([import("./exec-websocket.ts"), this.#pools.load()]);
     return execOverWebSocket(request, {
       url: `${this.#origin.replace(/^http/, "ws")}${this.#prefix}`,
       namespace: this.namespace,
@@ -142,6 +143,7 @@ export class HttpTransport implements Transport {
 
   /** Sends a request, with new credentials if the old ones are refused. What comes back is not an error. */
   async #send(request: ApiRequest, pool: PoolName): Promise<Dispatcher.ResponseData> {
+    await this.#pools.load();
     const credential = await this.#untilEnded(request, this.#credentials.current());
     const response = await this.#dispatch(request, credential, pool);
     if (response.statusCode < 400) return response;

@@ -1,5 +1,5 @@
 /** Connections to an API server, kept for as long as they may be of use. */
-import { type Dispatcher, Pool, ProxyAgent, Socks5ProxyAgent } from "undici";
+import type { Dispatcher } from "undici";
 import type { Connection } from "../connect/connection.ts";
 import type { Credential } from "../connect/credentials.ts";
 
@@ -25,6 +25,9 @@ interface Generation {
  */
 const KEEP_ALIVE_MS = 80_000;
 
+/** Loaded with the first request: it is the largest of all libraries, and many programs never leave their process. */
+let undici: typeof import("undici") | undefined;
+
 export class Pools {
   /** For each request too: not all kinds of proxies pass on what their pool was told. */
   readonly limits: Readonly<Record<PoolName, { headersTimeout: number; bodyTimeout: number }>>;
@@ -43,6 +46,11 @@ export class Pools {
     };
     // Watches are few; a limit would only let one of them wait for another to end, which it never does.
     this.#connections = { calls: connections, watches: null };
+  }
+
+  /** Must have happened before a pool is asked for. */
+  async load(): Promise<void> {
+    undici ??= await import("undici");
   }
 
   /** The pool for requests of this identity. */
@@ -92,6 +100,8 @@ export class Pools {
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
     };
+    if (!undici) throw new Error("the pools were not loaded");
+    const { Pool, ProxyAgent, Socks5ProxyAgent } = undici;
     if (proxy === undefined) return new Pool(new URL(server).origin, { ...options, connect });
     if (proxy.startsWith("socks5:")) return new Socks5ProxyAgent(proxy, { ...options, requestTls: connect });
     return new ProxyAgent({ ...options, uri: proxy, requestTls: connect, proxyTunnel: true });

@@ -29,11 +29,12 @@ export class LocalApi {
   readonly #caller: Caller;
 
   /** @param username - As whom: "system:kube-scheduler" … */
-  constructor(server: ApiServer, username: string) {
+  constructor(server: ApiServer, username: string, { trusted }: Pick<Caller, "trusted"> = {}) {
     this.server = server;
     this.#caller = {
       user: { username, groups: ["system:masters", "system:authenticated"] },
       fieldManager: fieldManagerOf(username),
+      ...(trusted && { trusted }),
     };
   }
 

@@ -85,15 +85,27 @@ export function understoodStatus(
   fieldValidation: FieldValidation,
   context: WriteContext,
 ): AnyObject | undefined {
-  if (!isObject(given) || resource.custom || given.status === undefined) return undefined;
-  for (const key in given) if (key !== "status" && given[key] !== before[key]) return undefined;
-  for (const key in before) if (key !== "status" && given[key] === undefined) return undefined;
+  if (resource.custom || !isOnlyStatus(given, before)) return undefined;
   const unknown: string[] = [];
   const { status } = decode({ status: given.status }, resource, unknown, resource.rules.leavesFrozen && before);
   checkKnown(unknown, resource, fieldValidation, context);
   const object = { ...before, metadata: { ...before.metadata }, status };
   resource.rules.defaultStatus?.(object);
   return object;
+}
+
+/** Whether an object is what it was, but for a status: the very same parts, and so the very same version. */
+export function isOnlyStatus(given: unknown, before: AnyObject): given is AnyObject {
+  if (!isObject(given) || given.status === undefined) return false;
+  for (const key in given) if (key !== "status" && given[key] !== before[key]) return false;
+  for (const key in before) if (key !== "status" && given[key] === undefined) return false;
+  return true;
+}
+
+/** An object with another status; itself if that is no other. */
+export function withStatus(before: AnyObject, given: unknown): AnyObject {
+  const status = shared(before.status, given);
+  return status === before.status ? before : { ...before, metadata: { ...before.metadata }, status };
 }
 
 /** Refuses fields that the kind does not have, or warns of them, as the client wants it. */

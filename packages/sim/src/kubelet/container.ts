@@ -20,11 +20,14 @@ const FIRST_BACKOFF_MS = 10_000;
 const LAST_BACKOFF_MS = 300_000;
 const SIGKILLED = 137;
 const SIGTERMINATED = 143;
-const NEVER_SEEN: coreV1.ContainerStateTerminated = {
+/** With the times that there are none of, as the server writes them. */
+const NEVER_SEEN = {
   exitCode: SIGKILLED,
   reason: "ContainerStatusUnknown",
   message: "The container could not be located when the pod was terminated",
-};
+  startedAt: null,
+  finishedAt: null,
+} as unknown as coreV1.ContainerStateTerminated;
 
 /** What a container needs to know of its pod. */
 export interface ContainerHost {

@@ -1,6 +1,9 @@
 import { coreV1 } from "@berth/kube";
 import { describe, expect, it } from "vitest";
+import { type AnyObject, equal } from "../api/json.ts";
+import type { Resource } from "../api/resource.ts";
 import { pod, type TestCluster, testCluster } from "../controllers/testing/cluster.ts";
+import { decode } from "../schema/decode.ts";
 import { Kubelet, type KubeletOptions } from "./kubelet.ts";
 import type { Run } from "./runtime.ts";
 
@@ -10,6 +13,12 @@ function world(options: KubeletOptions = {}) {
   const cluster = testCluster();
   const kubelet = cluster.start(new Kubelet(cluster.surroundings("kubelet"), options));
   kubelet.addNode({ name: "n1" });
+  // The server takes a kubelet's word for it that a status is as the server itself would have it.
+  const resource = cluster.server.resources.find(coreV1.Pod) as Resource;
+  cluster.api.onChange(coreV1.Pod, ({ object }) => {
+    const understood = decode(object as unknown as AnyObject, resource, []);
+    if (!equal(understood, object)) expect.soft(object).toEqual(understood);
+  });
   const get = (name: string) => cluster.api.get(coreV1.Pod, { namespace: "default", name });
   const create = (name: string, spec: Partial<coreV1.PodSpec> = {}, more: object = {}) =>
     cluster.api.create(coreV1.Pod, pod(name, { nodeName: "n1", ...spec }, more));

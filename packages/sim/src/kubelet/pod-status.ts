@@ -79,7 +79,11 @@ export type PodPhase = NonNullable<coreV1.PodStatus["phase"]>;
 
 const OURS = new Set(["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"]);
 
-/** The whole status; what others have written into it stays. @param now - The time, as objects have it. */
+/**
+ * The whole status, in the form in which the server stores it; what others have written into it stays.
+ *
+ * @param now - The time, as objects have it.
+ */
 export function podStatus(pod: coreV1.Pod, view: PodView, now: string): coreV1.PodStatus {
   const { metadata, spec, status = {} } = pod;
   const { containers, hostIP, podIP, verdict } = view;
@@ -93,8 +97,9 @@ export function podStatus(pod: coreV1.Pod, view: PodView, now: string): coreV1.P
       type,
       observedGeneration: generation,
       ...finding,
+      lastProbeTime: null,
       ...(since !== undefined && { lastTransitionTime: since }),
-    };
+    } as unknown as coreV1.PodCondition;
   };
   const containersReady = readiness(view, phase);
   const init = containers.filter(({ role }) => role !== "main");

@@ -64,9 +64,40 @@ interface Write {
   readonly depth: number;
 }
 
+const PLACE = Symbol("place for a note");
+
+/**
+ * Notes by metadata, which each version of an object has of its own and keeps when it is converted. They stand in the metadata
+ * itself, out of sight, in a place that must be made before it is frozen: a weak map of all of them would cost the garbage
+ * collector more than everything else together. The few that have no place, such as last words on objects, are in one.
+ */
+class Notes {
+  readonly #others = new WeakMap<object, Note>();
+
+  get(metadata: object): Note | undefined {
+    const place = placeIn(metadata);
+    return place ? place.note : this.#others.get(metadata);
+  }
+
+  set(metadata: object, note: Note): void {
+    const place = placeIn(metadata);
+    if (place) place.note = note;
+    else this.#others.set(metadata, note);
+  }
+}
+
+function placeIn(metadata: object): { note: Note | undefined } | undefined {
+  return (metadata as { [PLACE]?: { note: Note | undefined } })[PLACE];
+}
+
+/** Makes a place for a note in an object that is not yet stored. Gives the object. */
+export function withPlaceForOwners(object: AnyObject): AnyObject {
+  Object.defineProperty(object.metadata, PLACE, { value: { note: undefined } });
+  return object;
+}
+
 export class FieldOwnership {
-  /** By metadata, which each version of an object has of its own and keeps when it is converted. */
-  readonly #notes = new WeakMap<object, Note>();
+  readonly #notes = new Notes();
   readonly #pool = new FieldSetPool();
   readonly #isServed: (apiVersion: string, kind: string) => boolean;
 

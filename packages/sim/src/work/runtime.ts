@@ -49,13 +49,13 @@ const APPLICATION_FAILS = "application";
 const LONELY_MS = 120_000;
 
 export class WorkModelRuntime implements Runtime {
-  readonly model: WorkModel;
   readonly #clock: Clock;
   readonly #objects: Objects;
   readonly #describe: readonly Describe[];
   readonly #otherwise: Runtime;
   readonly #seed: number;
-  readonly #floor: Floor;
+  #model: WorkModel | undefined;
+  #floorInUse: Floor | undefined;
   readonly #groups = new Map<string, Group>();
   readonly #memberships = new Map<Run, Membership>();
   /** Runs of the same pod that end with its main container. */
@@ -65,21 +65,24 @@ export class WorkModelRuntime implements Runtime {
   readonly #listeners = new Set<(application: string) => void>();
 
   constructor(options: WorkModelRuntimeOptions) {
-    const {
-      clock,
-      random,
-      objects,
-      model = defaultWorkModel(),
-      describe = [],
-      otherwise = new DefaultRuntime(),
-    } = options;
-    this.model = model;
+    const { clock, random, objects, model, describe = [], otherwise = new DefaultRuntime() } = options;
+    this.#model = model;
     this.#clock = clock;
     this.#objects = objects;
     this.#describe = [...describe, describePlain(objects)];
     this.#otherwise = otherwise;
     this.#seed = random.next();
-    this.#floor = new Floor(model);
+  }
+
+  /** The default one is read when the first pod asks for it: most clusters are gone before. */
+  get model(): WorkModel {
+    this.#model ??= defaultWorkModel();
+    return this.#model;
+  }
+
+  get #floor(): Floor {
+    this.#floorInUse ??= new Floor(this.model);
+    return this.#floorInUse;
   }
 
   started(run: Run): void {
