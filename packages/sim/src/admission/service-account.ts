@@ -71,7 +71,9 @@ const TOKEN: NonNullable<Volume["projected"]> = frozen({
   sources: [
     { serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, path: "token" } },
     { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
-    { downwardAPI: { items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }] } },
+    {
+      downwardAPI: { items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }] },
+    },
   ],
   defaultMode: 0o644,
 });

@@ -1,7 +1,8 @@
 /** Lists, whole or in pages. All pages of a list show the same moment, which the token for the next page names. */
 import type { Collection } from "../storage/collection.ts";
 import type { AnyObject } from "./json.ts";
-import { forbiddenOption, version as parseVersion, type Query, text, wholeNumber } from "./parameters.ts";
+import { checkListOptions } from "./list-options.ts";
+import { version as parseVersion, type Query, text, wholeNumber } from "./parameters.ts";
 import { badRequest, expired, type Refusal, tooLarge } from "./refusal.ts";
 import type { Selection } from "./selection.ts";
 
@@ -22,6 +23,7 @@ interface Position {
 }
 
 export function page(collection: Collection, selection: Selection, query: Query, current: number): Page {
+  checkListOptions(query, false);
   const { version, start } = positionOf(query, current, collection.forgotten);
   // Whoever names version 0 is content with whatever is at hand, and that is not in pages.
   const limit = text(query, "resourceVersion") === "0" ? 0 : (wholeNumber(query, "limit") ?? 0);
@@ -51,8 +53,6 @@ function positionOf(query: Query, current: number, forgotten: number): Position 
   const [token, resourceVersion] = [text(query, "continue"), text(query, "resourceVersion")];
   const match = text(query, "resourceVersionMatch");
   if (token) {
-    if (match)
-      throw forbiddenOption("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
     if (resourceVersion && resourceVersion !== "0") {
       throw badRequest("specifying resource version is not allowed when using continue");
     }
@@ -60,10 +60,6 @@ function positionOf(query: Query, current: number, forgotten: number): Position 
     if (position.version < 0) return { ...position, version: current };
     if (position.version < forgotten) throw continueExpired(position);
     return position;
-  }
-  if (match && !resourceVersion) {
-    const why = "resourceVersionMatch is forbidden unless resourceVersion is provided";
-    throw forbiddenOption("resourceVersionMatch", why);
   }
   const asked = parseVersion(resourceVersion);
   if (asked > current) throw tooLarge(asked, current);

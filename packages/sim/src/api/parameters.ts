@@ -61,10 +61,3 @@ export function fieldValidation(query: Query, otherwise: FieldValidation): Field
     },
   ]);
 }
-
-/** The parameters of a list or watch contradict each other. */
-export function forbiddenOption(field: string, why: string) {
-  return invalidObject({ group: "meta.k8s.io", kind: "ListOptions" }, "", [
-    { reason: "FieldValueForbidden", message: `Forbidden: ${why}`, field },
-  ]);
-}

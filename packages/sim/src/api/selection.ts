@@ -3,7 +3,7 @@ import { FieldSelector, LabelSelector } from "@berth/kube";
 import type { Change } from "../storage/collection.ts";
 import type { AnyObject } from "./json.ts";
 import { type Query, text } from "./parameters.ts";
-import { badRequest } from "./refusal.ts";
+import { badRequest, type Refusal } from "./refusal.ts";
 import type { Resource } from "./resource.ts";
 
 export interface Selection {
@@ -18,7 +18,7 @@ export function selectionOf(resource: Resource, namespace: string | undefined, q
   const labels = parsed(() => LabelSelector.parse(text(query, "labelSelector")));
   const fields = parsed(() => FieldSelector.parse(text(query, "fieldSelector")));
   for (const { field } of fields.requirements) {
-    if (!isSelectable(field, resource)) throw badRequest(`field label not supported: ${field}`);
+    if (!isSelectable(field, resource)) throw unknownField(field, resource);
   }
   const everything = labels.requirements.length === 0 && fields.requirements.length === 0 && name === undefined;
   return {
@@ -60,6 +60,13 @@ const NOTHING: AnyObject = { metadata: {} };
 function isSelectable(field: string, { rules }: Resource): boolean {
   if (field === "metadata.name" || field === "metadata.namespace") return true;
   return Object.hasOwn(rules.fields?.(NOTHING) ?? {}, field);
+}
+
+/** Kinds that have fields of their own to select by word it in their own way. */
+function unknownField(field: string, { rules, custom }: Resource): Refusal {
+  if (rules.fields || custom) return badRequest(`field label not supported: ${field}`);
+  const known = 'only "metadata.name", "metadata.namespace"';
+  return badRequest(`${JSON.stringify(field)} is not a known field selector: ${known}`);
 }
 
 function parsed<T>(parse: () => T): T {

@@ -3,7 +3,8 @@ import type { Clock } from "@berth/kube";
 import type { Collection } from "../storage/collection.ts";
 import type { Store } from "../storage/store.ts";
 import type { AnyObject } from "./json.ts";
-import { flag, forbiddenOption, version as parseVersion, type Query, text, wholeNumber } from "./parameters.ts";
+import { checkListOptions } from "./list-options.ts";
+import { flag, version as parseVersion, type Query, text, wholeNumber } from "./parameters.ts";
 import { expired, tooLarge } from "./refusal.ts";
 import type { Resource } from "./resource.ts";
 import { type Selection, seenBy } from "./selection.ts";
@@ -92,15 +93,8 @@ export function watch(
 }
 
 function beginningOf(query: Query, current: number, collection: Collection): Beginning {
-  const [asked, match] = [text(query, "sendInitialEvents"), text(query, "resourceVersionMatch")];
-  if (asked !== "" && match !== "NotOlderThan") {
-    const why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-    throw forbiddenOption("resourceVersionMatch", why);
-  }
-  if (asked === "" && match !== "") {
-    const why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
-    throw forbiddenOption("resourceVersionMatch", why);
-  }
+  checkListOptions(query, true);
+  const asked = text(query, "sendInitialEvents");
   const from = parseVersion(text(query, "resourceVersion"));
   if (flag(query, "sendInitialEvents")) {
     if (from > current) throw tooLarge(from, current);

@@ -103,16 +103,9 @@ export function podStatus(pod: coreV1.Pod, view: PodView, now: string): coreV1.P
   };
   const containersReady = readiness(view, phase);
   const init = containers.filter(({ role }) => role !== "main");
-  const {
-    reason: _reason,
-    message: _message,
-    containerStatuses: _main,
-    initContainerStatuses: _init,
-    ...others
-  } = status;
-  return {
-    ...others,
-    ...(others.resources === undefined && wholePod(containers)),
+  const next: coreV1.PodStatus = {
+    ...status,
+    ...(status.resources === undefined && wholePod(containers)),
     phase,
     observedGeneration: generation,
     ...(verdict && { reason: verdict.reason, message: verdict.message }),
@@ -131,6 +124,11 @@ export function podStatus(pod: coreV1.Pod, view: PodView, now: string): coreV1.P
     ...(podIP !== undefined && { podIP, podIPs: [{ ip: podIP }] }),
     startTime: status.startTime ?? view.startTime,
   };
+  if (!verdict && (next.reason !== undefined || next.message !== undefined)) {
+    delete next.reason;
+    delete next.message;
+  }
+  return next;
 }
 
 /** Init containers are told of in the order in which they run, all others in that of their names. */
