@@ -15,8 +15,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   cli: ["kube", "cluster", "sim", "model", "operator", "gateway", "sdk", "schedulers", "lab", "ui"],
 };
 
-/** Tests hold a simulated part to the real one, so any package's tests may start a real cluster. */
-const TEST_ONLY = ["cluster"];
+/** What runs on Kubernetes is tried on Kubernetes: any package's tests may start a cluster, simulated or real. */
+const TEST_ONLY = ["cluster", "sim"];
 
 export interface Import {
   /** As written: "./clock.ts", "@berth/kube", "node:fs". */

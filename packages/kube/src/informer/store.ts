@@ -226,6 +226,7 @@ export class Store<T extends KubernetesObject> {
   }
 
   #tell(): void {
-    for (const change of this.#changes.splice(0)) this.#listener.onChange(change);
+    if (this.#changes.length === 1) this.#listener.onChange(this.#changes.pop() as Change<T>); // nearly always
+    else for (const change of this.#changes.splice(0)) this.#listener.onChange(change);
   }
 }
