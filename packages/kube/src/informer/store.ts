@@ -226,7 +226,8 @@ export class Store<T extends KubernetesObject> {
   }
 
   #tell(): void {
-    if (this.#changes.length === 1) this.#listener.onChange(this.#changes.pop() as Change<T>); // nearly always
+    if (this.#changes.length === 1)
+      this.#listener.onChange(this.#changes.pop() as Change<T>); // nearly always
     else for (const change of this.#changes.splice(0)) this.#listener.onChange(change);
   }
 }
