@@ -90,6 +90,9 @@ export const BatchJob = defineResource({
       .object({
         testbed: reference("The testbed of the slots."),
         slots: slotList.describe("One executor for each of these."),
+        claimTime: time(
+          "When they were claimed: should two jobs ever have claimed the same slot, the earlier one has it.",
+        ).optional(),
       })
       .optional()
       .describe("Where the job is to run. Written by the operator for the Scheduling that has it."),
@@ -107,6 +110,7 @@ export const BatchJob = defineResource({
       .optional()
       .describe("The application of the present run."),
     run: z.int32().optional().describe("The number of the present run."),
+    claimTime: time("Which claim the present run is for: when it was made.").optional(),
     attempt: z.int32().optional().describe("How often the present run was tried again."),
     retryTime: time("When it will be tried again.").optional(),
     runs: z.array(run).max(20).optional().describe("The last runs, the latest first."),

@@ -39,6 +39,10 @@ export const Slot = defineResource({
     job: z.string().optional().describe("The job that has it, as namespace/name."),
     scheduling: z.string().optional().describe("The Scheduling that gave it to the job, as namespace/name."),
     since: time("Since when it has been so.").optional(),
+    established: z
+      .boolean()
+      .optional()
+      .describe("Its place was held once: should somebody take it while an executor leaves, it is taken back."),
     conditions: conditions.optional(),
   }),
   printerColumns: [

@@ -1,5 +1,5 @@
 /** What the scheduler does with pods that name it: where they go, what it says if they go nowhere, and when it tries again. */
-import { coreV1, integer, type KubernetesObject, pick, SeededRandom } from "@berth/kube";
+import { coreV1, integer, type KubernetesObject, pick, SeededRandom, sleep, WallClock } from "@berth/kube";
 import { expect } from "vitest";
 import { predict } from "./scheduling-prediction.ts";
 import { CLAIMS, SchedulingWorld } from "./scheduling-world.ts";
@@ -12,6 +12,9 @@ const pinTo = (...names: string[]): coreV1.Affinity => ({
     },
   },
 });
+
+/** The second pause after a pod could not be placed is 2 s; a third one in so little time is not to be expected. */
+const BACKOFFS_ARE_OVER_MS = 4000;
 
 export const scheduling = suite("scheduling", (it, target) => {
   const inWorld = (name: string, test: (world: SchedulingWorld) => Promise<void>) =>
@@ -416,23 +419,29 @@ export const scheduling = suite("scheduling", (it, target) => {
   });
 
   inWorld("serves the more important first, then whoever has waited longest", async (world) => {
-    const node = await world.node("n", { allocatable: { cpu: "1" } });
-    await world.running("first", node, { requests: { cpu: "1" } });
-    for (const [name, priority] of [
-      ["low", 10],
-      ["early", 20],
-      ["late", 20],
-      ["high", 30],
-    ] as const) {
-      await world.pod(name, { requests: { cpu: "1" }, priority, preempts: false });
+    const [first, second] = [
+      await world.node("a", { allocatable: { cpu: "1" } }),
+      await world.node("b", { allocatable: { cpu: "1" } }),
+    ];
+    const wait = async (name: string, node: string, priority: number) => {
+      const spec = { nodeSelector: { "kubernetes.io/hostname": node } };
+      await world.pod(name, { requests: { cpu: "1" }, priority, preempts: false, spec });
       await world.unscheduled(name);
-    }
-    let ended = "first";
-    for (const next of ["high", "early", "late", "low"]) {
-      await world.delete(ended);
-      await world.placeOf(next);
-      ended = next;
-    }
+    };
+    for (const [index, node] of [first, second].entries())
+      await world.running(`full-${index}`, node, { requests: { cpu: "1" } });
+    await wait("low", first, 10);
+    await wait("high", first, 20);
+    await wait("early", second, 20);
+    await wait("late", second, 20);
+    // Who has just been tried is not tried again at once, however important it is: only when all may be tried is there an order.
+    await sleep(new WallClock(), BACKOFFS_ARE_OVER_MS);
+    await world.delete("full-0");
+    await world.placeOf("high");
+    await world.delete("full-1");
+    await world.placeOf("early");
+    await world.unscheduled("low");
+    await world.unscheduled("late");
   });
 
   inWorld("does not count pods that have ended, nor give them a place", async (world) => {

@@ -1,0 +1,273 @@
+/**
+ * The life of a job: from what is stored to what is to be done next. Pure.
+ *
+ * It is asked again whenever anything has changed, and after every outage, so it goes by what there is and not by what it said
+ * before: no phase in between has to be seen. A run belongs to a claim, which its application names; whatever application
+ * belongs to no claim that is granted is removed.
+ */
+import { kubernetesTime } from "@berth/kube";
+import type { BatchJob, JobPhase, JobRun } from "@berth/model";
+import type { Observation } from "../apps/application.ts";
+import type { Claim } from "../ledger/ledger.ts";
+
+/** An application that there is for a job. */
+export interface ApplicationView {
+  readonly name: string;
+  readonly uid: string;
+  readonly kind: string;
+  /** Which claim it was made for, which run it is and which try at it. */
+  readonly claim: string;
+  readonly run: number;
+  readonly attempt: number;
+  /** It was deleted, and is not gone yet. */
+  readonly isGoing: boolean;
+  readonly observation: Observation;
+}
+
+export interface JobWorld {
+  /** What the job has been given; none if it asks for nothing, or if others were first. */
+  readonly claim: Claim | undefined;
+  /** All applications that there are for it: one, as a rule. */
+  readonly applications: readonly ApplicationView[];
+  readonly executors: { readonly placed: number; readonly running: number };
+  /** Jobs that have slots on the same nodes. */
+  readonly neighbours: readonly string[];
+  readonly now: number;
+}
+
+export type JobAction =
+  | { readonly type: "create"; readonly run: number; readonly attempt: number }
+  | { readonly type: "remove"; readonly name: string }
+  /** There is nothing to do before then, in milliseconds. */
+  | { readonly type: "wait"; readonly until: number }
+  | { readonly type: "none" };
+
+/** What is true of a job now, and what is to be done about it. */
+export interface JobStep {
+  readonly status: Status;
+  readonly action: JobAction;
+  /** For people: why it is as it is. */
+  readonly message: string;
+}
+
+type Status = NonNullable<BatchJob["status"]>;
+
+const LONGEST_HISTORY = 20;
+const LONGEST_BACKOFF_SECONDS = 86_400;
+
+/** What comes next in the life of a job. */
+export function nextStep(job: BatchJob, world: JobWorld): JobStep {
+  const { claim } = world;
+  if (!job.spec.activeScheduling) return released(job, world);
+  if (!claim) return queued(job, world);
+  const status = job.status ?? {};
+  if (status.claimTime === claim.since && isFinal(status.phase)) {
+    return { status, action: { type: "none" }, message: finalMessage(status.phase) };
+  }
+  return status.claimTime === claim.since ? underWay(job, status, claim, world) : beginning(job, status, claim, world);
+}
+
+/** Nobody has the job. What has ended stays as it ended; what has not is taken down. */
+function released({ status = {} }: BatchJob, world: JobWorld): JobStep {
+  if (isFinal(status.phase)) return { status, action: { type: "none" }, message: finalMessage(status.phase) };
+  const [left] = world.applications;
+  const ready = idle(withRelease(status, world), "Ready");
+  if (left) return { status: ready, action: removal(left), message: "was released: its application is being removed" };
+  return { status: ready, action: { type: "none" }, message: "waits for a Scheduling" };
+}
+
+/** Somebody has it, and no slots for it yet. */
+function queued({ status = {} }: BatchJob, world: JobWorld): JobStep {
+  const waiting = idle(isFinal(status.phase) ? status : withRelease(status, world), "InQueue");
+  const unfinished = isFinal(status.phase) ? undefined : world.applications[0];
+  if (unfinished) {
+    return {
+      status: waiting,
+      action: removal(unfinished),
+      message: "has lost its slots: its application is being removed",
+    };
+  }
+  return { status: waiting, action: { type: "none" }, message: "waits for slots" };
+}
+
+/** It has slots, and this is a new run. */
+function beginning(job: BatchJob, before: Status, claim: Claim, world: JobWorld): JobStep {
+  // Made by a process that did not live to say so.
+  const ours = world.applications.find((each) => each.claim === claim.since);
+  const old = world.applications.find((each) => each !== ours);
+  const history = isFinal(before.phase) ? before : withRelease(before, world);
+  if (old) {
+    return { status: idle(history, "InQueue"), action: removal(old), message: `waits for ${old.name} to be gone` };
+  }
+  const run = ours?.run ?? (before.run ?? 0) + 1;
+  const { application: _gone, startTime: _start, completionTime: _end, retryTime: _retry, ...kept } = history;
+  const status: Status = { ...kept, phase: "InQueue", run, attempt: ours?.attempt ?? 0, claimTime: claim.since };
+  return underWay(job, status, claim, world);
+}
+
+/** Its run has begun, and not ended. */
+function underWay(job: BatchJob, status: Status, claim: Claim, world: JobWorld): JobStep {
+  const { run = 1, attempt = 0 } = status;
+  const ours = world.applications.find((each) => each.claim === claim.since && each.attempt === attempt);
+  const old = world.applications.find((each) => each !== ours);
+  if (old) return { status, action: removal(old), message: `waits for ${old.name} to be gone` };
+  if (!ours) {
+    if (status.application) return failed(job, status, claim, world, "its application was deleted");
+    const until = status.retryTime === undefined ? 0 : Date.parse(status.retryTime);
+    if (until > world.now)
+      return { status, action: { type: "wait", until }, message: `tries again at ${status.retryTime}` };
+    return {
+      status: { ...status, phase: "InQueue" },
+      action: { type: "create", run, attempt },
+      message: "is about to be submitted",
+    };
+  }
+  const { retryTime: _over, ...rest } = status;
+  const known: Status = {
+    ...rest,
+    application: { kind: ours.kind, name: ours.name, uid: ours.uid },
+    executors: { requested: claim.slots.length, ...world.executors },
+  };
+  const { phase, message } = ours.observation;
+  if (phase === "completed")
+    return ended(known, ours.observation, claim, world, "Completed", message ?? "has completed");
+  if (phase === "failed")
+    return failed(job, known, claim, world, message ?? "its application failed", ours.observation);
+  if (ours.isGoing) return { status: known, action: { type: "none" }, message: "its application is being deleted" };
+  if (phase === "running") {
+    const startTime = known.startTime ?? ours.observation.startTime ?? kubernetesTime(world.now);
+    return { status: { ...known, phase: "Running", startTime }, action: { type: "none" }, message: "runs" };
+  }
+  const isPlaced = world.executors.placed >= claim.slots.length;
+  const missing = claim.slots.length - world.executors.placed;
+  return {
+    status: { ...known, phase: isPlaced ? "Scheduled" : "Submitted" },
+    action: { type: "none" },
+    message: isPlaced
+      ? "all executors are in their slots"
+      : `${missing} of ${claim.slots.length} executors are not there yet`,
+  };
+}
+
+/** A try has failed: there is another one, or that was it. */
+function failed(
+  job: BatchJob,
+  status: Status,
+  claim: Claim,
+  world: JobWorld,
+  why: string,
+  observation: Observation = { phase: "failed" },
+): JobStep {
+  const { limit = 0, backoffSeconds = 10 } = job.spec.retry ?? {};
+  const { attempt = 0 } = status;
+  if (attempt >= limit) return ended(status, observation, claim, world, "Failed", why);
+  const seconds = Math.min(backoffSeconds * 2 ** attempt, LONGEST_BACKOFF_SECONDS);
+  const retryTime = kubernetesTime(world.now + seconds * 1000);
+  const { application: _failed, startTime: _start, ...kept } = status;
+  const [left] = world.applications;
+  return {
+    status: { ...kept, phase: "InQueue", attempt: attempt + 1, retryTime },
+    action: left ? removal(left) : { type: "wait", until: Date.parse(retryTime) },
+    message: `${why}; tries again at ${retryTime}, for the ${ordinal(attempt + 1)} time of ${limit}`,
+  };
+}
+
+function ended(
+  status: Status,
+  { startTime, endTime }: Observation,
+  claim: Claim,
+  world: JobWorld,
+  outcome: "Completed" | "Failed",
+  message: string,
+): JobStep {
+  const completionTime = endTime ?? kubernetesTime(world.now);
+  const began = startTime ?? status.startTime;
+  const record = recordOf(status, claim.slots, claim.testbed, world, { outcome, message, began, completionTime });
+  return {
+    status: {
+      ...status,
+      phase: outcome,
+      ...(began !== undefined && { startTime: began }),
+      completionTime,
+      runs: withRun(status.runs, record),
+    },
+    action: { type: "none" },
+    message,
+  };
+}
+
+/** A status of a job that runs nothing; what was is history. */
+function idle(status: Status, phase: JobPhase): Status {
+  const { run, runs, observedGeneration, conditions } = status;
+  return {
+    phase,
+    ...(run !== undefined && { run }),
+    ...(runs && { runs }),
+    ...(observedGeneration !== undefined && { observedGeneration }),
+    ...(conditions && { conditions }),
+  };
+}
+
+/** A run that was broken off goes into the history. */
+function withRelease(status: Status, world: JobWorld): Status {
+  if (!status.application || isFinal(status.phase)) return status;
+  const completionTime = kubernetesTime(world.now);
+  const began = status.startTime;
+  const record = recordOf(status, undefined, undefined, world, {
+    outcome: "Released",
+    message: "was released",
+    began,
+    completionTime,
+  });
+  return { ...status, runs: withRun(status.runs, record) };
+}
+
+interface End {
+  readonly outcome: JobRun["outcome"];
+  readonly message: string;
+  readonly began: string | undefined;
+  readonly completionTime: string;
+}
+
+function recordOf(
+  { run = 1 }: Status,
+  slots: readonly number[] | undefined,
+  testbed: string | undefined,
+  { neighbours }: JobWorld,
+  { outcome, message, began, completionTime }: End,
+): JobRun {
+  const seconds = began === undefined ? undefined : (Date.parse(completionTime) - Date.parse(began)) / 1000;
+  return {
+    number: run,
+    outcome,
+    message,
+    ...(began !== undefined && { startTime: began }),
+    completionTime,
+    ...(seconds !== undefined && Number.isFinite(seconds) && { seconds }),
+    ...(testbed !== undefined && { testbed }),
+    ...(slots && { slots: [...slots] }),
+    ...(neighbours.length > 0 && { neighbours: [...neighbours] }),
+  };
+}
+
+/** The latest first, each run once. */
+function withRun(runs: readonly JobRun[] = [], run: JobRun): JobRun[] {
+  return [run, ...runs.filter(({ number }) => number !== run.number)].slice(0, LONGEST_HISTORY);
+}
+
+function removal({ name, isGoing }: ApplicationView): JobAction {
+  return isGoing ? { type: "none" } : { type: "remove", name };
+}
+
+export function isFinal(phase: JobPhase | undefined): phase is "Completed" | "Failed" {
+  return phase === "Completed" || phase === "Failed";
+}
+
+function finalMessage(phase: "Completed" | "Failed"): string {
+  return phase === "Completed" ? "has completed" : "has failed";
+}
+
+function ordinal(number: number): string {
+  const ending = ["st", "nd", "rd"][number - 1] ?? "th";
+  return `${number}${ending}`;
+}

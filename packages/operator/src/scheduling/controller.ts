@@ -1,0 +1,322 @@
+/**
+ * Carries Schedulings out: claims jobs and slots for them, in order, and lets go what has ended.
+ *
+ * All Schedulings of a testbed are looked at together, the oldest first, and nobody else hands out its slots: so two of them
+ * never count on the same one. A claim is one write, on the job: all of its slots, or none.
+ */
+import {
+  type Cache,
+  type Client,
+  type ControllerOptions,
+  isConflict,
+  isNotFound,
+  keyOf,
+  keyText,
+  kubernetesTime,
+  microTime,
+  type ObjectKey,
+  type ReconcileContext,
+  type Request,
+  type Result,
+  watch,
+  withCondition,
+} from "@berth/kube";
+import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
+import type { Ledger } from "../ledger/ledger.ts";
+import { keysIn, slotViews } from "../testbed/world.ts";
+import {
+  type Grant,
+  NOTHING_RESERVED,
+  type Pool,
+  plan,
+  type Reserved,
+  reservedBy,
+  type Wait,
+  type Wish,
+  wishesOf,
+} from "./plan.ts";
+import { entriesOf, holderOf, isOver, type Progress, phaseOf, progressOf } from "./progress.ts";
+
+const BY_TESTBED = "berth.dev/testbed";
+const BY_JOB = "berth.dev/job";
+const BY_HOLDER = "berth.dev/scheduling";
+
+export interface SchedulingControllerOptions {
+  readonly cache: Cache;
+  readonly ledger: Ledger;
+}
+
+/** Has to be called before the caches start. */
+export function indexForSchedulings(cache: Cache): void {
+  cache
+    .informer(Scheduling)
+    .addIndex(BY_TESTBED, (scheduling) => [testbedOf(scheduling)])
+    .addIndex(BY_JOB, (scheduling) => wishesOf(scheduling).map(({ job }) => job));
+  cache.informer(BatchJob).addIndex(BY_HOLDER, (job) => [holderOf(job) ?? ""]);
+}
+
+export function schedulingController(options: SchedulingControllerOptions): ControllerOptions<Testbed> {
+  const { cache } = options;
+  const schedulings = cache.informer(Scheduling);
+  const concerned = (job: BatchJob): ObjectKey[] => {
+    const key = keyText(keyOf(job));
+    const holder = keysIn(holderOf(job)).flatMap((each) => schedulings.get(each) ?? []);
+    return [...schedulings.byIndex(BY_JOB, key), ...holder].flatMap((each) => keysIn(testbedOf(each)));
+  };
+  return {
+    name: "scheduling",
+    for: Testbed,
+    watches: [
+      watch(Scheduling, (scheduling) => keysIn(testbedOf(scheduling))),
+      watch(BatchJob, concerned),
+      watch(Slot, ({ metadata, spec }) => [{ namespace: metadata.namespace, name: spec.testbed }]),
+    ],
+    reconcile: (request, context) => reconcile(request, context, options),
+  };
+}
+
+type Context = Pick<ReconcileContext, "client" | "clock">;
+
+async function reconcile(
+  key: Request,
+  context: Context,
+  options: SchedulingControllerOptions,
+): Promise<Result | undefined> {
+  const { cache } = options;
+  const { client, clock } = context;
+  const testbed = keyText(key);
+  await releaseOrphans(client, cache);
+  const all = cache.informer(Scheduling).byIndex(BY_TESTBED, testbed).toSorted(byAge);
+  const exists = cache.informer(Testbed).get(key) !== undefined;
+  const pool = poolOf(testbed, key, options);
+  let reserved: Reserved = NOTHING_RESERVED;
+  let next = Number.POSITIVE_INFINITY;
+  for (const scheduling of all) {
+    const wakeAt = await carryOut(scheduling, { exists, pool, reserved, testbed, context, options }, (kept) => {
+      reserved = kept;
+    });
+    next = Math.min(next, wakeAt);
+  }
+  const inMs = next - clock.now();
+  return Number.isFinite(inMs) ? { requeueAfter: Math.max(0, inMs) } : undefined;
+}
+
+interface Scene {
+  readonly exists: boolean;
+  readonly pool: Pool;
+  readonly reserved: Reserved;
+  readonly testbed: string;
+  readonly context: Context;
+  readonly options: SchedulingControllerOptions;
+}
+
+/** Does what can be done for one Scheduling; gives the time at which it has to be looked at again. */
+async function carryOut(scheduling: Scheduling, scene: Scene, keep: (reserved: Reserved) => void): Promise<number> {
+  const { client, clock } = scene.context;
+  const now = clock.now();
+  const ended = scheduling.status?.completionTime;
+  if (ended !== undefined) return tidyUp(scheduling, ended, client, now);
+  const wishes = wishesOf(scheduling);
+  const progress = progressOf({
+    scheduling,
+    wishes,
+    jobOf: (key) => keysIn(key).map((each) => scene.options.cache.informer(BatchJob).get(each))[0],
+    ours: scene.options.cache.informer(BatchJob).byIndex(BY_HOLDER, keyText(keyOf(scheduling))),
+    now,
+  });
+  const { grants, waits } = decide(scheduling, progress, scene);
+  const granted = new Set<string>();
+  for (const grant of grants) if (await claim(scheduling, grant, scene)) granted.add(grant.job);
+  for (const { job } of waits) await enqueue(scheduling, job, scene);
+  keep(reservedBy(keyText(keyOf(scheduling)), wishes, { grants, waits }, scene.reserved));
+  const after = granted.size === 0 ? progress : afterGrants(scheduling, wishes, scene, now);
+  const isOverNow = await tell(scheduling, wishes, after, waits, scene, now);
+  for (const job of after.release) await release(client, scene.options.cache, job);
+  if (isOverNow) return now;
+  const missing = progress.waiting.some(
+    ({ obstacle, hopeless }) => obstacle?.startsWith("there is no such job") && !hopeless,
+  );
+  return missing ? now + 5000 : Number.POSITIVE_INFINITY;
+}
+
+function afterGrants(scheduling: Scheduling, wishes: readonly Wish[], { options }: Scene, now: number): Progress {
+  const jobs = options.cache.informer(BatchJob);
+  return progressOf({
+    scheduling,
+    wishes,
+    jobOf: (key) => keysIn(key).map((each) => jobs.get(each))[0],
+    ours: jobs.byIndex(BY_HOLDER, keyText(keyOf(scheduling))),
+    now,
+  });
+}
+
+/** What can start, and why the rest cannot. */
+function decide(
+  scheduling: Scheduling,
+  { waiting }: Progress,
+  scene: Scene,
+): { grants: readonly Grant[]; waits: readonly Wait[] } {
+  const blocked: Wait[] = waiting.flatMap(({ wish, obstacle }) =>
+    obstacle === undefined ? [] : [{ job: wish.job, reason: "BehindOthers", message: obstacle }],
+  );
+  const open = waiting.filter(({ obstacle }) => obstacle === undefined).map(({ wish }) => wish);
+  if (!scene.exists) {
+    const message = `there is no testbed ${scene.testbed}`;
+    return {
+      grants: [],
+      waits: [...blocked, ...open.map(({ job }) => ({ job, reason: "NoSuchSlot" as const, message }))],
+    };
+  }
+  const others = scheduling.spec.exclusive ? othersOn(scheduling, scene) : exclusiveOn(scheduling, scene);
+  const { grants, waits } = plan({ wishes: open, pool: scene.pool, reserved: scene.reserved, others });
+  return { grants, waits: [...waits, ...blocked] };
+}
+
+/** Jobs of others that have slots of the testbed. */
+function othersOn(scheduling: Scheduling, { testbed, options: { ledger, cache } }: Scene): string[] {
+  const own = keyText(keyOf(scheduling));
+  const jobs = cache.informer(BatchJob);
+  return ledger.claimsOn(testbed).flatMap(({ job }) => {
+    const [found] = keysIn(job).map((key) => jobs.get(key));
+    return found && holderOf(found) !== own ? [job] : [];
+  });
+}
+
+/** Jobs of an exclusive Scheduling that has the testbed to itself. */
+function exclusiveOn(scheduling: Scheduling, scene: Scene): string[] {
+  const { cache } = scene.options;
+  const jobs = cache.informer(BatchJob);
+  return othersOn(scheduling, scene).filter((job) =>
+    keysIn(job).some((key) => {
+      const found = jobs.get(key);
+      const [holder] = keysIn(found && holderOf(found)).map((each) => cache.informer(Scheduling).get(each));
+      return holder?.spec.exclusive === true;
+    }),
+  );
+}
+
+/** Claims a job and its slots. Whether that has succeeded: if somebody has changed the job, it is looked at again. */
+async function claim(
+  scheduling: Scheduling,
+  { job, slots }: Grant,
+  { testbed, context, options }: Scene,
+): Promise<boolean> {
+  const [key] = keysIn(job);
+  const known = key && options.cache.informer(BatchJob).get(key);
+  const [bed] = keysIn(testbed);
+  if (!key || !known || !bed) return false;
+  if (!slots.every((slot) => options.ledger.isFree(testbed, slot, job))) return false;
+  const spec = {
+    activeScheduling: { name: scheduling.metadata.name, namespace: scheduling.metadata.namespace },
+    creationRequest: { testbed: bed, slots: [...slots], claimTime: microTime(context.clock.now()) },
+  };
+  return patched(context.client, known, spec);
+}
+
+/** Takes a job that has to wait for slots, so that everybody sees who has it. */
+async function enqueue(scheduling: Scheduling, job: string, { context, options }: Scene): Promise<void> {
+  const [key] = keysIn(job);
+  const known = key && options.cache.informer(BatchJob).get(key);
+  if (!known || known.spec.activeScheduling || known.metadata.deletionTimestamp !== undefined) return;
+  const { name, namespace } = scheduling.metadata;
+  await patched(context.client, known, { activeScheduling: { name, namespace } });
+}
+
+async function release(client: Client, cache: Cache, job: string): Promise<void> {
+  const [key] = keysIn(job);
+  const known = key && cache.informer(BatchJob).get(key);
+  if (known) await patched(client, known, { activeScheduling: null, creationRequest: null });
+}
+
+/** Jobs whose Scheduling is gone are nobody's. */
+async function releaseOrphans(client: Client, cache: Cache): Promise<void> {
+  const schedulings = cache.informer(Scheduling);
+  for (const job of cache.informer(BatchJob).list()) {
+    const [holder] = keysIn(holderOf(job));
+    if (holder && !schedulings.get(holder))
+      await patched(client, job, { activeScheduling: null, creationRequest: null });
+  }
+}
+
+/** Changes a job as it is known; `false` if it is not so any more. */
+async function patched(client: Client, job: BatchJob, spec: object): Promise<boolean> {
+  const { resourceVersion } = job.metadata;
+  try {
+    await client.patch(BatchJob, keyOf(job), { merge: { metadata: { resourceVersion }, spec } });
+    return true;
+  } catch (error) {
+    if (isConflict(error) || isNotFound(error)) return false; // the change that we did not see brings us here again
+    throw error;
+  }
+}
+
+/** Writes down how it stands. Whether it is over. */
+async function tell(
+  scheduling: Scheduling,
+  wishes: readonly Wish[],
+  progress: Progress,
+  waits: readonly Wait[],
+  { context: { client, clock } }: Scene,
+  now: number,
+): Promise<boolean> {
+  const entries = entriesOf(scheduling, wishes, progress, waits);
+  const hopeless = progress.waiting.filter((each) => each.hopeless).length;
+  const phase = phaseOf(entries, hopeless);
+  const over = phase === "Completed" || phase === "Failed";
+  const { generation = 1 } = scheduling.metadata;
+  const waiting = entries.find((entry) => !isOver(entry) && entry.message !== undefined);
+  const condition = {
+    type: "Progressing",
+    status: over ? ("False" as const) : ("True" as const),
+    reason: phase,
+    message: over
+      ? `${entries.filter((entry) => entry.phase === "Completed").length} of ${entries.length} jobs have completed`
+      : waiting
+        ? `${waiting.name}: ${waiting.message}`
+        : `${entries.filter(isOver).length} of ${entries.length} jobs have ended`,
+    observedGeneration: generation,
+  };
+  const before = scheduling.status ?? {};
+  const status: NonNullable<Scheduling["status"]> = {
+    phase,
+    jobs: entries,
+    startTime: before.startTime ?? kubernetesTime(now),
+    ...(over && { completionTime: kubernetesTime(now) }),
+    observedGeneration: generation,
+    conditions: [...withCondition(before.conditions ?? [], condition, clock)],
+  };
+  if (JSON.stringify(status) !== JSON.stringify(before)) {
+    try {
+      await client.status.update(Scheduling, { ...scheduling, status });
+    } catch (error) {
+      if (!isConflict(error) && !isNotFound(error)) throw error;
+      return false;
+    }
+  }
+  return over;
+}
+
+async function tidyUp(scheduling: Scheduling, ended: string, client: Client, now: number): Promise<number> {
+  const until = Date.parse(ended) + scheduling.spec.ttlSecondsAfterFinished * 1000;
+  if (until > now) return until;
+  await client.delete(Scheduling, keyOf(scheduling)).catch((error) => {
+    if (!isNotFound(error)) throw error;
+  });
+  return Number.POSITIVE_INFINITY;
+}
+
+function poolOf(testbed: string, key: ObjectKey, { cache, ledger }: SchedulingControllerOptions): Pool {
+  const views = slotViews(cache, ledger, key);
+  const usable = views.filter(({ state }) => state !== "unavailable").map(({ position }) => position);
+  const free = new Set(views.filter(({ state }) => state === "free").map(({ position }) => position));
+  return { usable, isFree: (slot) => free.has(slot) && ledger.isFree(testbed, slot) };
+}
+
+function testbedOf({ metadata, spec }: Scheduling): string {
+  return keyText({ namespace: spec.testbed.namespace ?? metadata.namespace, name: spec.testbed.name });
+}
+
+function byAge(a: Scheduling, b: Scheduling): number {
+  const age = ({ metadata }: Scheduling) => `${metadata.creationTimestamp}/${metadata.namespace}/${metadata.name}`;
+  return age(a) < age(b) ? -1 : 1;
+}

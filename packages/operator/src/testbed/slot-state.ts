@@ -1,0 +1,53 @@
+/** How it stands with a slot: what people see, and what schedulers can count on. Pure. */
+import type { coreV1 } from "@berth/kube";
+import type { SlotState } from "@berth/model";
+import { isOver } from "../placement/assign.ts";
+import type { SlotPlan } from "./slots.ts";
+
+export interface SlotView {
+  readonly plan: SlotPlan;
+  readonly node: coreV1.Node | undefined;
+  /** A person has said that nobody is to be put into it. */
+  readonly unschedulable: boolean;
+  readonly ghost: coreV1.Pod | undefined;
+  /** Who was put into it, and has not ended. */
+  readonly executor: coreV1.Pod | undefined;
+  /** The job that has it. */
+  readonly holder: string | undefined;
+}
+
+export interface Finding {
+  readonly state: SlotState;
+  /** Why it is unavailable. */
+  readonly reason?: string;
+}
+
+export function stateOf({ plan, node, unschedulable, ghost, executor, holder }: SlotView): Finding {
+  if (executor) return { state: "occupied" };
+  if (holder !== undefined) return { state: "reserved" };
+  const reason =
+    plan.leaving ??
+    nodeProblem(node) ??
+    (unschedulable ? "it was set unschedulable" : undefined) ??
+    ghostProblem(ghost);
+  return reason === undefined ? { state: "free" } : { state: "unavailable", reason };
+}
+
+/** Why nobody can be put on a node. */
+export function nodeProblem(node: coreV1.Node | undefined): string | undefined {
+  if (!node) return "its node is gone";
+  if (node.spec?.unschedulable) return "its node is cordoned";
+  const ready = node.status?.conditions?.find(({ type }) => type === "Ready");
+  if (ready?.status === "True") return undefined;
+  return `its node is not ready${ready?.reason ? `: ${ready.reason}` : ""}`;
+}
+
+/** Why a slot is not kept free: it is only if its ghost has got its place. */
+function ghostProblem(ghost: coreV1.Pod | undefined): string | undefined {
+  if (!ghost || isOver(ghost) || ghost.metadata.deletionTimestamp !== undefined) return "its ghost is not there yet";
+  if (ghost.spec?.nodeName) return undefined;
+  const placed = ghost.status?.conditions?.find(({ type }) => type === "PodScheduled");
+  if (placed?.reason === "Unschedulable")
+    return `there is no room for it on its node: ${placed.message ?? "no reason given"}`;
+  return "its ghost waits for its place";
+}
