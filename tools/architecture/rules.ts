@@ -89,7 +89,7 @@ function packageOf(path: string): string | undefined {
 }
 
 function isTest(path: string): boolean {
-  return /\.test\.tsx?$|\/(testing|conformance)\//.test(path);
+  return /\.test\.tsx?$|\/(testing|conformance|scenarios|chaos)\//.test(path);
 }
 
 type Target = { readonly package: string; readonly inside: boolean } | { readonly outside: true };

@@ -23,6 +23,10 @@ export const annotation = {
   testbed: "berth.dev/testbed",
   /** On executors: "namespace/name". */
   job: "berth.dev/job",
+  /** On applications: the claim that it was made for, the number of the run, and of the try at it. */
+  claim: "berth.dev/claim",
+  run: "berth.dev/run",
+  attempt: "berth.dev/attempt",
   /** On an executor that was placed: the number of its slot. */
   slot: "berth.dev/slot",
 } as const;

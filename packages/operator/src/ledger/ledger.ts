@@ -21,6 +21,7 @@ export interface Claim {
   readonly since: string;
 }
 
+/** Who has which slot. */
 export class Ledger {
   readonly #claims = new Map<string, Claim>();
   /** Who claims a slot: one job, unless two processes took themselves for the leader. */

@@ -115,7 +115,7 @@ async function carryOut(scheduling: Scheduling, scene: Scene, keep: (reserved: R
   const { client, clock } = scene.context;
   const now = clock.now();
   const ended = scheduling.status?.completionTime;
-  if (ended !== undefined) return tidyUp(scheduling, ended, client, now);
+  if (ended !== undefined) return tidyUp(scheduling, ended, scene, now);
   const wishes = wishesOf(scheduling);
   const progress = progressOf({
     scheduling,
@@ -296,7 +296,16 @@ async function tell(
   return over;
 }
 
-async function tidyUp(scheduling: Scheduling, ended: string, client: Client, now: number): Promise<number> {
+/** What is over has nobody any more, and goes after a while. */
+async function tidyUp(
+  scheduling: Scheduling,
+  ended: string,
+  { context: { client }, options }: Scene,
+  now: number,
+): Promise<number> {
+  for (const job of options.cache.informer(BatchJob).byIndex(BY_HOLDER, keyText(keyOf(scheduling)))) {
+    await patched(client, job, { activeScheduling: null, creationRequest: null });
+  }
   const until = Date.parse(ended) + scheduling.spec.ttlSecondsAfterFinished * 1000;
   if (until > now) return until;
   await client.delete(Scheduling, keyOf(scheduling)).catch((error) => {

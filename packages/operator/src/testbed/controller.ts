@@ -21,10 +21,12 @@ import {
   withFinalizer,
   withoutFinalizer,
 } from "@berth/kube";
-import { Slot, Testbed } from "@berth/model";
-import type { Ledger } from "../ledger/ledger.ts";
+import { BatchJob, Slot, Testbed } from "@berth/model";
+import { claimOf, type Ledger } from "../ledger/ledger.ts";
 import { annotation, labelValueOf } from "../names.ts";
 import { isOver, slotOf } from "../placement/assign.ts";
+import type { Placing } from "../placement/gate.ts";
+import { removePod } from "../pods.ts";
 import { ghostsFor } from "./ghosts.ts";
 import { nodeProblem } from "./slot-state.ts";
 import { type SlotPlan, slotsOf } from "./slots.ts";
@@ -36,6 +38,7 @@ const FINALIZER = "berth.dev/testbed";
 export interface TestbedControllerOptions {
   readonly cache: Cache;
   readonly ledger: Ledger;
+  readonly placing: Placing;
   /** Of ghosts: anything that does nothing. */
   readonly ghostImage: string;
 }
@@ -47,7 +50,12 @@ export function testbedController(options: TestbedControllerOptions): Controller
   return {
     for: Testbed,
     owns: [Slot],
-    watches: [watch(coreV1.Node, everyTestbed, { predicates: [nodeMatters] }), watch(coreV1.Pod, ofPod)],
+    watches: [
+      watch(coreV1.Node, everyTestbed, { predicates: [nodeMatters] }),
+      watch(coreV1.Pod, ofPod),
+      // Slots that a job has, or had until now.
+      watch(BatchJob, (job) => keysIn(claimOf(job)?.testbed)),
+    ],
     reconcile: (request, context) => reconcile(request, context, options),
   };
 }
@@ -128,8 +136,9 @@ async function keepGhosts(
   testbed: Testbed,
   slots: readonly PlannedSlot[],
   client: Client,
-  { cache, ghostImage: image }: TestbedControllerOptions,
+  { cache, placing, ghostImage: image }: TestbedControllerOptions,
 ): Promise<void> {
+  const name = keyText(keyOf(testbed));
   const { ghosts, executors } = podsOf(cache, keyOf(testbed));
   const occupied = new Set(executors.filter((pod) => !isOver(pod)).map(slotOf));
   const nodes = cache.informer(coreV1.Node);
@@ -138,19 +147,12 @@ async function keepGhosts(
     testbedLabel: labelValueOf(keyOf(testbed)),
     slots,
     ghosts,
-    isOccupied: (position) => occupied.has(position),
+    isOccupied: (position) => occupied.has(position) || placing.has(name, position),
     isUsable: (name) => nodeProblem(nodes.get({ name })) === undefined,
     image,
   });
   for (const pod of remove) await removePod(client, pod);
   for (const pod of create) await client.create(coreV1.Pod, pod).catch(unlessThere);
-}
-
-/** Lets a ghost go, that one and no other of its name. */
-export async function removePod(client: Client, pod: coreV1.Pod): Promise<void> {
-  const { uid } = pod.metadata;
-  const options = { gracePeriodSeconds: 0, ...(uid !== undefined && { preconditions: { uid } }) };
-  await client.delete(coreV1.Pod, keyOf(pod), options).catch(unlessGone);
 }
 
 /** Writes down how it stands with each slot, and with all of them. */
