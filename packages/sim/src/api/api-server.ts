@@ -59,7 +59,7 @@ export interface ApiServerOptions {
   readonly admissions?: readonly Admission[];
   /** What is done with requests to subresources other than "status". */
   readonly subresources?: Readonly<Record<string, SubresourceHandler>>;
-  /** How many changes of each resource can still be asked for. Default: 10,000. */
+  /** How many changes of each resource can still be asked for. Default: 2000. */
   readonly remembered?: number;
   /** Told of errors that are nobody's fault but ours. */
   readonly onFailure?: (error: unknown) => void;

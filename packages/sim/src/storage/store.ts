@@ -14,7 +14,7 @@ import { type Change, Collection, placeOf } from "./collection.ts";
 export type Listener = (change: Change, collection: string) => void;
 
 export interface StoreOptions {
-  /** How many changes of each collection can still be asked for. Default: 10,000. */
+  /** How many changes of each collection can still be asked for. Default: 2000. */
   readonly remembered?: number;
   /** Told of what a listener throws. */
   readonly onFailure?: (error: unknown) => void;
@@ -34,7 +34,7 @@ export class Store {
   /** Never 0, which in requests means any version. */
   #version = 1;
 
-  constructor({ remembered = 10_000, onFailure = () => {} }: StoreOptions = {}) {
+  constructor({ remembered = 2000, onFailure = () => {} }: StoreOptions = {}) {
     this.#remembered = remembered;
     this.#onFailure = onFailure;
   }
