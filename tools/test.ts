@@ -15,6 +15,9 @@ import { WallClock } from "@berth/kube";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const module = (path: string) => join(root, "node_modules", path);
 
+/** No run of all tests takes so long, on any machine: one of them has got stuck where no time limit of its own reaches it. */
+const LONGEST_RUN_MS = 60 * 60_000;
+
 const args = process.argv.slice(2);
 const checksOnly = args.includes("--no-tests");
 const filters = args.filter((argument) => argument !== "--no-tests");
@@ -46,9 +49,6 @@ function prepareRealNodes(): void {
   const { status } = spawnSync("sh", [join(root, "tools/install-debian-packages.sh")], { stdio: "inherit" });
   if (status !== 0) process.exit(1);
 }
-
-/** No run of all tests takes so long, on any machine: one of them has got stuck where no time limit of its own reaches it. */
-const LONGEST_RUN_MS = 60 * 60_000;
 
 async function runTests(): Promise<void> {
   const report = join(root, ".tmp", "tests.json");
