@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import { type Cluster, startCluster, stopwatch } from "@berth/cluster";
 import { HttpTransport, loadConnection, WallClock } from "@berth/kube";
 import { rolldown } from "rolldown";
-import { type Measurement, type MeasureOptions, median } from "./report.ts";
+import type { Measurement, MeasureOptions } from "./report.ts";
 import { benchCache } from "./runtime/peer-build.ts";
 import { liveAndDie } from "./sim/life-cycles.ts";
 
@@ -62,7 +62,7 @@ export async function measure({ quick, log, signal }: MeasureOptions): Promise<M
     return JSON.parse(stdout) as Run;
   };
   const { memory, pods, atOnce } = sizes;
-  const [starts, full]: [Run[], Run[]] = [[], []];
+  const starts: Run[] = [];
   const rates = new Map<number, number>();
   // All in turn, so that a slow minute of the machine does not fall on one of them alone.
   for (let number = 1; number <= sizes.runs; number++) {
@@ -74,10 +74,10 @@ export async function measure({ quick, log, signal }: MeasureOptions): Promise<M
       rates.set(nodes, Math.max(rate, rates.get(nodes) ?? 0));
       log(`${pods} life cycles on ${nodes} nodes, ${turn}: ${Math.round(rate)}/s`);
     }
-    if (number > 1) continue; // how much memory it takes is no matter of chance
-    log(`${memory.nodes} nodes, ${memory.pods} pods`);
-    full.push(await run("memory", memory.nodes, memory.pods));
   }
+  // How much memory it takes is no matter of chance.
+  log(`${memory.nodes} nodes, ${memory.pods} pods`);
+  const full = await run("memory", memory.nodes, memory.pods);
   const real = await onRealCluster(sizes, log, signal);
   return figures({ sizes, starts, rates, full, real });
 }
@@ -115,7 +115,7 @@ interface Found {
   readonly starts: readonly Run[];
   /** By number of nodes. */
   readonly rates: ReadonlyMap<number, number>;
-  readonly full: readonly Run[];
+  readonly full: Run;
   readonly real: Real;
 }
 
@@ -143,7 +143,7 @@ function figures({ sizes: { nodes, memory }, starts, rates, full, real }: Found)
     {
       measure: `memory, ${memory.nodes} nodes and ${memory.pods} pods`,
       unit: "MiB",
-      ours: median(full.map(({ rss }) => rss / 2 ** 20)),
+      ours: full.rss / 2 ** 20,
       target: { of: "ours", atMost: 1024 },
     },
     {

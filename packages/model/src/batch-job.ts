@@ -3,6 +3,7 @@ import { defineResource, type ObjectOf } from "@berth/kube";
 import { z } from "zod";
 import {
   CATEGORIES,
+  columns,
   conditions,
   GROUP,
   observedGeneration,
@@ -123,8 +124,8 @@ export const BatchJob = defineResource({
     { name: "Running", type: "integer", jsonPath: ".status.executors.running" },
     { name: "Slots", type: "string", jsonPath: ".spec.creationRequest.slots" },
     { name: "Scheduling", type: "string", jsonPath: ".spec.activeScheduling.name" },
-    { name: "Message", type: "string", jsonPath: '.status.conditions[?(@.type=="Progressing")].message', priority: 1 },
-    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    columns.message,
+    columns.age,
   ],
   rules: [
     {

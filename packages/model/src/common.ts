@@ -1,5 +1,5 @@
 /** What the resources have in common. */
-import { intOrString } from "@berth/kube";
+import { intOrString, type PrinterColumn } from "@berth/kube";
 import { z } from "zod";
 
 export const GROUP = "berth.dev";
@@ -50,6 +50,17 @@ export const slotResources = z.record(z.string(), intOrString()).meta({
     POSITIVE,
   ],
 });
+
+/** Columns of `kubectl get` that several resources have. */
+export const columns = {
+  age: { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  message: {
+    name: "Message",
+    type: "string",
+    jsonPath: '.status.conditions[?(@.type=="Progressing")].message',
+    priority: 1,
+  },
+} as const satisfies Record<string, PrinterColumn>;
 
 export const time = (what: string) => z.string().meta({ format: "date-time" }).describe(what);
 

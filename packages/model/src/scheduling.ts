@@ -3,6 +3,7 @@ import { defineResource, type ObjectOf } from "@berth/kube";
 import { z } from "zod";
 import {
   CATEGORIES,
+  columns,
   conditions,
   GROUP,
   observedGeneration,
@@ -81,8 +82,8 @@ export const Scheduling = defineResource({
     { name: "Testbed", type: "string", jsonPath: ".spec.testbed.name" },
     { name: "Phase", type: "string", jsonPath: ".status.phase" },
     { name: "Jobs", type: "string", jsonPath: ".status.jobs[*].name" },
-    { name: "Message", type: "string", jsonPath: '.status.conditions[?(@.type=="Progressing")].message', priority: 1 },
-    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    columns.message,
+    columns.age,
   ],
   rules: [
     {

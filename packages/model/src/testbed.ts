@@ -1,7 +1,7 @@
 /** A pool of slots: equal, reserved pieces of the nodes that carry a label. */
 import { defineResource, type ObjectOf } from "@berth/kube";
 import { z } from "zod";
-import { CATEGORIES, conditions, GROUP, observedGeneration, slotResources, VERSION } from "./common.ts";
+import { CATEGORIES, columns, conditions, GROUP, observedGeneration, slotResources, VERSION } from "./common.ts";
 
 export const Testbed = defineResource({
   group: GROUP,
@@ -51,7 +51,7 @@ export const Testbed = defineResource({
     { name: "Occupied", type: "integer", jsonPath: ".status.slots.occupied" },
     { name: "Unavailable", type: "integer", jsonPath: ".status.slots.unavailable", priority: 1 },
     { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    columns.age,
   ],
   rules: [
     {

@@ -7,7 +7,6 @@ import {
   type Client,
   type ControllerOptions,
   coreV1,
-  isAlreadyExists,
   isNotFound,
   type KubernetesObject,
   keyOf,
@@ -28,6 +27,7 @@ import { isGated, type Placing, place } from "../placement/gate.ts";
 import { ghostName } from "../testbed/ghosts.ts";
 import { texts } from "../testbed/slots.ts";
 import { keysIn } from "../testbed/world.ts";
+import { unlessGone, unlessThere } from "../writes.ts";
 import { type ApplicationView, isFinal, type JobStep, type JobWorld, nextStep } from "./lifecycle.ts";
 
 const BY_JOB = "berth.dev/job";
@@ -252,9 +252,8 @@ async function create(
     [annotation.attempt]: String(attempt),
   };
   const owned = withController({ ...object, metadata: { ...object.metadata, annotations } }, job);
-  await client.create(adapter.resource, owned).catch((error) => {
-    if (!isAlreadyExists(error)) throw error; // made before somebody died; there will be word of it
-  });
+  // One that is there was made before somebody died; there will be word of it.
+  await client.create(adapter.resource, owned).catch(unlessThere);
 }
 
 async function remove(
@@ -266,9 +265,7 @@ async function remove(
   const key = { namespace: job.metadata.namespace, name };
   for (const { resource } of adapters) {
     if (!cache.informer(resource).get(key)) continue;
-    await client.delete(resource, key, { propagationPolicy: "Background" }).catch((error) => {
-      if (!isNotFound(error)) throw error;
-    });
+    await client.delete(resource, key, { propagationPolicy: "Background" }).catch(unlessGone);
   }
 }
 

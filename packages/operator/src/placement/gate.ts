@@ -4,7 +4,7 @@
  */
 import { type Client, coreV1, isConflict, isInvalid, isNotFound, keyOf } from "@berth/kube";
 import { annotation, SLOT_GATE } from "../names.ts";
-import { removePod } from "../pods.ts";
+import { removePod } from "../writes.ts";
 import type { Assignment } from "./assign.ts";
 
 /** Slots whose ghost has been sent away for an executor that is about to come: nobody brings another ghost meanwhile. */

@@ -1,6 +1,6 @@
 /** A corner of a cluster for one scenario: a namespace, nodes that nobody else uses, and a testbed on them. */
 import { batchV1, coreV1 } from "@berth/kube";
-import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
+import { BatchJob, type JobPhase, Scheduling, Slot, Testbed } from "@berth/model";
 import { label } from "../names.ts";
 import type { Target } from "./target.ts";
 
@@ -90,10 +90,7 @@ export class World {
     return this.client.get(Scheduling, { namespace: this.namespace, name });
   }
 
-  phase(
-    name: string,
-    phase: BatchJob["status"] extends infer S ? (NonNullable<S> extends { phase?: infer P } ? P : never) : never,
-  ): Promise<BatchJob> {
+  phase(name: string, phase: JobPhase): Promise<BatchJob> {
     return this.eventually(`${name} is ${phase}`, async () => {
       const job = await this.job(name);
       return job.status?.phase === phase && job;

@@ -24,6 +24,7 @@ import {
 import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
 import type { Ledger } from "../ledger/ledger.ts";
 import { keysIn, slotViews } from "../testbed/world.ts";
+import { unlessGone } from "../writes.ts";
 import {
   type Grant,
   NOTHING_RESERVED,
@@ -117,21 +118,15 @@ async function carryOut(scheduling: Scheduling, scene: Scene, keep: (reserved: R
   const ended = scheduling.status?.completionTime;
   if (ended !== undefined) return tidyUp(scheduling, ended, scene, now);
   const wishes = wishesOf(scheduling);
-  const progress = progressOf({
-    scheduling,
-    wishes,
-    jobOf: (key) => keysIn(key).map((each) => scene.options.cache.informer(BatchJob).get(each))[0],
-    ours: scene.options.cache.informer(BatchJob).byIndex(BY_HOLDER, keyText(keyOf(scheduling))),
-    now,
-  });
+  const progress = progressIn(scheduling, wishes, scene, now);
   const { grants, waits } = decide(scheduling, progress, scene);
   const granted = new Set<string>();
   for (const grant of grants) if (await claim(scheduling, grant, scene)) granted.add(grant.job);
   for (const { job } of waits) await enqueue(scheduling, job, scene);
   keep(reservedBy(keyText(keyOf(scheduling)), wishes, { grants, waits }, scene.reserved));
-  const after = granted.size === 0 ? progress : afterGrants(scheduling, wishes, scene, now);
+  const after = granted.size === 0 ? progress : progressIn(scheduling, wishes, scene, now);
   const isOverNow = await tell(scheduling, wishes, after, waits, scene, now);
-  for (const job of after.release) await release(client, scene.options.cache, job);
+  for (const job of after.release) await release(client, jobIn(scene.options.cache, job));
   if (isOverNow) return now;
   const missing = progress.waiting.some(
     ({ obstacle, hopeless }) => obstacle?.startsWith("there is no such job") && !hopeless,
@@ -139,15 +134,20 @@ async function carryOut(scheduling: Scheduling, scene: Scene, keep: (reserved: R
   return missing ? now + 5000 : Number.POSITIVE_INFINITY;
 }
 
-function afterGrants(scheduling: Scheduling, wishes: readonly Wish[], { options }: Scene, now: number): Progress {
-  const jobs = options.cache.informer(BatchJob);
-  return progressOf({
-    scheduling,
-    wishes,
-    jobOf: (key) => keysIn(key).map((each) => jobs.get(each))[0],
-    ours: jobs.byIndex(BY_HOLDER, keyText(keyOf(scheduling))),
-    now,
-  });
+function progressIn(
+  scheduling: Scheduling,
+  wishes: readonly Wish[],
+  { options: { cache } }: Scene,
+  now: number,
+): Progress {
+  const ours = cache.informer(BatchJob).byIndex(BY_HOLDER, keyText(keyOf(scheduling)));
+  return progressOf({ scheduling, wishes, jobOf: (key) => jobIn(cache, key), ours, now });
+}
+
+/** A job as it is known. */
+function jobIn(cache: Cache, text: string): BatchJob | undefined {
+  const [key] = keysIn(text);
+  return key && cache.informer(BatchJob).get(key);
 }
 
 /** What can start, and why the rest cannot. */
@@ -175,9 +175,8 @@ function decide(
 /** Jobs of others that have slots of the testbed. */
 function othersOn(scheduling: Scheduling, { testbed, options: { ledger, cache } }: Scene): string[] {
   const own = keyText(keyOf(scheduling));
-  const jobs = cache.informer(BatchJob);
   return ledger.claimsOn(testbed).flatMap(({ job }) => {
-    const [found] = keysIn(job).map((key) => jobs.get(key));
+    const found = jobIn(cache, job);
     return found && holderOf(found) !== own ? [job] : [];
   });
 }
@@ -185,14 +184,11 @@ function othersOn(scheduling: Scheduling, { testbed, options: { ledger, cache } 
 /** Jobs of an exclusive Scheduling that has the testbed to itself. */
 function exclusiveOn(scheduling: Scheduling, scene: Scene): string[] {
   const { cache } = scene.options;
-  const jobs = cache.informer(BatchJob);
-  return othersOn(scheduling, scene).filter((job) =>
-    keysIn(job).some((key) => {
-      const found = jobs.get(key);
-      const [holder] = keysIn(found && holderOf(found)).map((each) => cache.informer(Scheduling).get(each));
-      return holder?.spec.exclusive === true;
-    }),
-  );
+  return othersOn(scheduling, scene).filter((job) => {
+    const found = jobIn(cache, job);
+    const [holder] = keysIn(found && holderOf(found)).map((each) => cache.informer(Scheduling).get(each));
+    return holder?.spec.exclusive === true;
+  });
 }
 
 /** Claims a job and its slots. Whether that has succeeded: if somebody has changed the job, it is looked at again. */
@@ -201,10 +197,9 @@ async function claim(
   { job, slots }: Grant,
   { testbed, context, options }: Scene,
 ): Promise<boolean> {
-  const [key] = keysIn(job);
-  const known = key && options.cache.informer(BatchJob).get(key);
+  const known = jobIn(options.cache, job);
   const [bed] = keysIn(testbed);
-  if (!key || !known || !bed) return false;
+  if (!known || !bed) return false;
   if (!slots.every((slot) => options.ledger.isFree(testbed, slot, job))) return false;
   const spec = {
     activeScheduling: { name: scheduling.metadata.name, namespace: scheduling.metadata.namespace },
@@ -215,17 +210,15 @@ async function claim(
 
 /** Takes a job that has to wait for slots, so that everybody sees who has it. */
 async function enqueue(scheduling: Scheduling, job: string, { context, options }: Scene): Promise<void> {
-  const [key] = keysIn(job);
-  const known = key && options.cache.informer(BatchJob).get(key);
+  const known = jobIn(options.cache, job);
   if (!known || known.spec.activeScheduling || known.metadata.deletionTimestamp !== undefined) return;
   const { name, namespace } = scheduling.metadata;
   await patched(context.client, known, { activeScheduling: { name, namespace } });
 }
 
-async function release(client: Client, cache: Cache, job: string): Promise<void> {
-  const [key] = keysIn(job);
-  const known = key && cache.informer(BatchJob).get(key);
-  if (known) await patched(client, known, { activeScheduling: null, creationRequest: null });
+/** Lets a job go: nobody has it, and it has no slots. */
+async function release(client: Client, job: BatchJob | undefined): Promise<void> {
+  if (job) await patched(client, job, { activeScheduling: null, creationRequest: null });
 }
 
 /** Jobs whose Scheduling is gone are nobody's. */
@@ -233,8 +226,7 @@ async function releaseOrphans(client: Client, cache: Cache): Promise<void> {
   const schedulings = cache.informer(Scheduling);
   for (const job of cache.informer(BatchJob).list()) {
     const [holder] = keysIn(holderOf(job));
-    if (holder && !schedulings.get(holder))
-      await patched(client, job, { activeScheduling: null, creationRequest: null });
+    if (holder && !schedulings.get(holder)) await release(client, job);
   }
 }
 
@@ -304,13 +296,11 @@ async function tidyUp(
   now: number,
 ): Promise<number> {
   for (const job of options.cache.informer(BatchJob).byIndex(BY_HOLDER, keyText(keyOf(scheduling)))) {
-    await patched(client, job, { activeScheduling: null, creationRequest: null });
+    await release(client, job);
   }
   const until = Date.parse(ended) + scheduling.spec.ttlSecondsAfterFinished * 1000;
   if (until > now) return until;
-  await client.delete(Scheduling, keyOf(scheduling)).catch((error) => {
-    if (!isNotFound(error)) throw error;
-  });
+  await client.delete(Scheduling, keyOf(scheduling)).catch(unlessGone);
   return Number.POSITIVE_INFINITY;
 }
 

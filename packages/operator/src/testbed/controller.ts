@@ -9,7 +9,6 @@ import {
   type ControllerOptions,
   coreV1,
   isAlreadyExists,
-  isNotFound,
   keyOf,
   keyText,
   kubernetesTime,
@@ -26,7 +25,7 @@ import { claimOf, type Ledger } from "../ledger/ledger.ts";
 import { annotation, labelValueOf } from "../names.ts";
 import { isOver, slotOf } from "../placement/assign.ts";
 import type { Placing } from "../placement/gate.ts";
-import { removePod } from "../pods.ts";
+import { removePod, unlessGone, unlessThere } from "../writes.ts";
 import { ghostsFor } from "./ghosts.ts";
 import { nodeProblem } from "./slot-state.ts";
 import { type SlotPlan, slotsOf } from "./slots.ts";
@@ -248,12 +247,4 @@ function nodeMatters(event: { readonly old?: coreV1.Node | undefined; readonly o
     JSON.stringify(old.metadata.labels) !== JSON.stringify(object.metadata.labels) ||
     nodeProblem(old) !== nodeProblem(object)
   );
-}
-
-function unlessGone(error: unknown): void {
-  if (!isNotFound(error)) throw error;
-}
-
-function unlessThere(error: unknown): void {
-  if (!isAlreadyExists(error)) throw error;
 }

@@ -6,7 +6,7 @@ import { annotation, label } from "../names.ts";
 import { isOver, slotOf } from "../placement/assign.ts";
 import { ghostName } from "./ghosts.ts";
 import { type Finding, stateOf } from "./slot-state.ts";
-import type { SlotPlan } from "./slots.ts";
+import { type SlotPlan, texts } from "./slots.ts";
 
 /** Names of the indexes that caches are asked by. */
 const PODS_OF_TESTBED = "berth.dev/testbed";
@@ -70,8 +70,10 @@ export function slotViews(
 
 function asPlanned(object: Slot): { readonly plan: SlotPlan; readonly object: Slot } {
   const { position, nodeName, nodeId, positionOnNode, resources } = object.spec;
-  const texts = Object.fromEntries(Object.entries(resources).map(([name, amount]) => [name, String(amount)]));
-  return { plan: { position, nodeName, nodeId, positionOnNode, resources: texts, leaving: undefined }, object };
+  return {
+    plan: { position, nodeName, nodeId, positionOnNode, resources: texts(resources), leaving: undefined },
+    object,
+  };
 }
 
 /** A key from what `keyText` made of it; none from nothing. */
