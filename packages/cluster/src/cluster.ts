@@ -30,6 +30,7 @@ import {
   startComponent,
   waitUntilReady,
 } from "./process/component.ts";
+import { onFreePorts } from "./process/ports.ts";
 import { isAlive, residentBytes } from "./process/processes.ts";
 import { checkImage, type ImageSource } from "./real-node/image.ts";
 import { busyboxImage, sandboxImage, withImages } from "./real-node/node-images.ts";
@@ -246,8 +247,10 @@ export class Cluster {
       throw new ClusterError("BERTH_CLUSTER_NAME_IN_USE", `there is a scheduler "${name}" already`);
     }
     const given = secondScheduler(name, config);
-    const spec = await prepareScheduler(this.#places, this.#record.binaries, component, given);
-    await waitUntilReady(this.#places, await startComponent(this.#home, spec), signal);
+    await onFreePorts(async () => {
+      const spec = await prepareScheduler(this.#places, this.#record.binaries, component, given);
+      await waitUntilReady(this.#places, await startComponent(this.#home, spec), signal);
+    });
   }
 
   // --- The end -----------------------------------------------------------------------------------------------------

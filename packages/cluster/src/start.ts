@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Api } from "./api.ts";
-import { findBinaries } from "./binaries/binaries.ts";
+import { type Binaries, findBinaries } from "./binaries/binaries.ts";
 import { poll, today } from "./clock.ts";
 import { Cluster } from "./cluster.ts";
 import { type ClusterRecord, folderOf, isWanted, readRecord, writeRecord } from "./cluster-record.ts";
@@ -15,7 +15,7 @@ import { ClusterError } from "./errors.ts";
 import { type ClusterOptions, type Plan, preflight } from "./options.ts";
 import { clusterPlaces } from "./places.ts";
 import { type ComponentSpec, startComponent, waitUntilReady } from "./process/component.ts";
-import { freePort } from "./process/ports.ts";
+import { freePort, onFreePorts } from "./process/ports.ts";
 import { identify, type ProcessIdentity } from "./process/processes.ts";
 import { together } from "./process/together.ts";
 import { randomHex } from "./random.ts";
@@ -42,6 +42,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     ...options,
     onProgress: (build) => options.onProgress?.({ phase: "binaries", build }),
   });
+  const start = () => claimAndAssemble(planned, options, binaries);
+  return options.port === undefined ? onFreePorts(start) : start();
+}
+
+async function claimAndAssemble(planned: Plan, options: ClusterOptions, binaries: Binaries): Promise<Cluster> {
   const folder = folderOf(planned.name);
   const callOff = startReaper(folder); // before there is anything to clean up: no moment is left uncovered
   let claimed: ClusterRecord | undefined;

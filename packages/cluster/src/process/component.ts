@@ -155,9 +155,11 @@ function logTail(places: ClusterPlaces, name: string, lines = 15): string {
   return tail ? `the end of its log:\n${tail}` : "its log is empty";
 }
 
-/** For a component that ended before it was of any use. */
+/** For a component that ended before it was of any use. A port that somebody else has by now is an error of its own. */
 export function died(places: ClusterPlaces, name: string): ClusterError {
-  return new ClusterError("BERTH_CLUSTER_COMPONENT_DIED", `${name} died while starting; ${logTail(places, name)}`);
+  const tail = logTail(places, name);
+  const code = tail.includes("address already in use") ? "BERTH_CLUSTER_PORT_IN_USE" : "BERTH_CLUSTER_COMPONENT_DIED";
+  return new ClusterError(code, `${name} died while starting; ${tail}`);
 }
 
 /** One health question, answered within a second or counted as a no. */

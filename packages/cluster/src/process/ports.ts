@@ -22,6 +22,21 @@ export async function freePort(address = "127.0.0.1"): Promise<number> {
   throw new ClusterError("BERTH_CLUSTER_PORT_IN_USE", `no free port between ${LOWEST} and ${HIGHEST} on ${address}`);
 }
 
+/**
+ * Does what chooses ports, and does it anew, with other ports, if somebody else came first to one of them. Between our
+ * choice and the moment when a component listens is a gap that no choice can close: other programs choose ports too.
+ */
+export async function onFreePorts<T>(work: () => Promise<T>, attempts = 5): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      const taken = error instanceof ClusterError && error.code === "BERTH_CLUSTER_PORT_IN_USE";
+      if (!taken || attempt === attempts) throw error;
+    }
+  }
+}
+
 /** Rejects unless `port` can be listened on. */
 export async function requireFreePort(port: number, address = "127.0.0.1"): Promise<void> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {

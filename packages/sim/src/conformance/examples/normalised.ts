@@ -56,6 +56,13 @@ export function verdict({ status, body }: Reply, namespace: string): string | re
   const short = (text: string) =>
     withoutChance(text, namespace)
       .replace(/\{.*\}/gs, "{…}")
+      // Limits are looked through as Go looks through maps: in an order by chance.
+      .replace(/(?<=forbidden: \[).*(?=\]$)/, (reasons) =>
+        reasons
+          .split(/, (?!but )/)
+          .sort()
+          .join(", "),
+      )
       .replace(/\n.*$/s, "");
   const causes: readonly { field?: string; message: string }[] = details?.causes ?? [];
   if (causes.length === 0) return `${status} ${reason}: ${short(message)}`;
