@@ -27,13 +27,19 @@ afterAll(async () => {
 
 const onKwok = { "berth.dev/node-kind": "kwok" };
 
-/** A Job of one pod on a KWOK node. */
-async function createJob(name: string, annotations: Record<string, string>): Promise<void> {
+/** A Job of one pod on a KWOK node. @param further - Of its spec. */
+async function createJob(name: string, annotations: Record<string, string>, further: object = {}): Promise<void> {
   const spec = { restartPolicy: "Never", nodeSelector: onKwok, containers: [{ name: "main", image: "any" }] };
   await cluster.api.create("/apis/batch/v1/namespaces/default/jobs", {
     metadata: { name },
-    spec: { backoffLimit: 0, template: { metadata: { annotations }, spec } },
+    spec: { backoffLimit: 0, template: { metadata: { annotations }, spec }, ...further },
   });
+}
+
+/** Takes the finalizer off a deleted pod, which then goes. */
+async function letGo(pod: string): Promise<void> {
+  await cluster.api.mergePatch(`/api/v1/namespaces/default/pods/${pod}`, { metadata: { finalizers: null } });
+  await eventually(`${pod} is gone`, async () => ((await getPod(cluster, pod)) ? undefined : true));
 }
 
 const nodeNames = async () => (await cluster.api.list("/api/v1/nodes")).map((node) => node.metadata.name);
@@ -154,6 +160,84 @@ describe("KWOK nodes", () => {
     await eventually("slow is gone", async () => ((await getPod(cluster, "slow")) ? undefined : true));
     expect(ending()).toBeGreaterThan(1500);
     await eventually("stubborn is gone", async () => ((await getPod(cluster, "stubborn")) ? undefined : true));
+  });
+
+  it.each([
+    ["ends when it is told to", {}, 143],
+    ["has to be killed", { "berth.dev/termination-delay": "10m" }, 137],
+    ["ends by itself meanwhile", { "berth.dev/run-time": "2s", "berth.dev/termination-delay": "10m" }, 0],
+  ])("report a deleted pod that %s before they let it go", async (_title, annotations, exitCode) => {
+    const pod = `reported-${exitCode}`;
+    await createPod(cluster, { name: pod, node: "node-6", annotations, finalizers: ["example.org/kept"] });
+    await podIn(cluster, pod, "Running");
+    await deletePod(cluster, pod);
+    const { status } = await podIn(cluster, pod, exitCode === 0 ? "Succeeded" : "Failed");
+    const reason = exitCode === 0 ? "Completed" : "Error";
+    expect(status.containerStatuses[0].state).toMatchObject({ terminated: { exitCode, reason } });
+    await letGo(pod);
+  });
+
+  it("report a pod that was deleted before it started as one that nobody has seen", async () => {
+    const annotations = { "berth.dev/start-delay": "10m" };
+    await createPod(cluster, { name: "unborn", node: "node-6", annotations, finalizers: ["example.org/kept"] });
+    await deletePod(cluster, "unborn");
+    const { status } = await podIn(cluster, "unborn", "Failed");
+    expect(status.containerStatuses[0].state.terminated).toMatchObject({
+      exitCode: 137,
+      reason: "ContainerStatusUnknown",
+    });
+    await letGo("unborn");
+  });
+
+  it("report of a deleted pod that sidecars have ended with it, and what came before them as it was", async () => {
+    const pod = podObject({ name: "accompanied", node: "node-6", finalizers: ["example.org/kept"] });
+    const initContainers = [
+      { name: "before", image: "any" },
+      { name: "beside", image: "any", restartPolicy: "Always" },
+    ];
+    Object.assign((pod as { spec: object }).spec, { initContainers });
+    await cluster.api.create("/api/v1/namespaces/default/pods", pod);
+    await podIn(cluster, "accompanied", "Running");
+    await deletePod(cluster, "accompanied");
+    const { status } = await podIn(cluster, "accompanied", "Failed");
+    const codes = [...status.initContainerStatuses, ...status.containerStatuses].map(({ name, state }) => [
+      name,
+      state.terminated?.exitCode,
+    ]);
+    expect(codes).toEqual([
+      ["before", 0],
+      ["beside", 143],
+      ["main", 143],
+    ]);
+    await letGo("accompanied");
+  });
+
+  it("let a Job replace a deleted pod that it counts only when it has failed", async () => {
+    await createJob("replacing", { "berth.dev/run-time": "10m" }, { backoffLimit: 3, podReplacementPolicy: "Failed" });
+    const ofJob = "/api/v1/namespaces/default/pods?labelSelector=batch.kubernetes.io%2Fjob-name%3Dreplacing";
+    const running = () =>
+      eventually("it runs", async () => {
+        const [pod, ...others] = await cluster.api.list(ofJob);
+        return others.length === 0 && pod?.status.phase === "Running" && !pod.metadata.deletionTimestamp
+          ? pod
+          : undefined;
+      });
+    const { metadata: first } = await running();
+
+    await cluster.kill("kube-controller-manager");
+    await deletePod(cluster, first.name);
+    const uncounted = await podIn(cluster, first.name, "Failed");
+    expect(uncounted.metadata.finalizers).toEqual(["batch.kubernetes.io/job-tracking"]);
+    await cluster.restart("kube-controller-manager");
+
+    const second = await eventually("another one", async () => {
+      const pod = await running();
+      return pod.metadata.uid === first.uid ? undefined : pod;
+    });
+    expect(await getPod(cluster, first.name)).toBeUndefined();
+    expect((await cluster.api.get("/apis/batch/v1/namespaces/default/jobs/replacing")).status.failed).toBe(1);
+    await cluster.kubectl("delete", "job", "replacing");
+    await eventually("it is gone", async () => ((await getPod(cluster, second.metadata.name)) ? undefined : true));
   });
 
   it("come in several shapes, which the scheduler respects", async () => {

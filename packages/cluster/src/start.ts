@@ -13,8 +13,8 @@ import { Authority } from "./control-plane/pki.ts";
 import { prepareScheduler } from "./control-plane/schedulers.ts";
 import { ClusterError } from "./errors.ts";
 import { type ClusterOptions, type Plan, preflight } from "./options.ts";
-import { clusterPlaces } from "./places.ts";
-import { type ComponentSpec, startComponent, waitUntilReady } from "./process/component.ts";
+import { type ClusterPlaces, clusterPlaces } from "./places.ts";
+import { type ComponentSpec, logTail, READY_WITHIN_MS, startComponent, waitUntilReady } from "./process/component.ts";
 import { freePort, onFreePorts } from "./process/ports.ts";
 import { identify, type ProcessIdentity } from "./process/processes.ts";
 import { together } from "./process/together.ts";
@@ -120,7 +120,7 @@ async function assemble(
     ),
     (signal) => cluster.addNodes(planned.shapes, { signal, onReady }),
     (signal) => cluster.addRealNodes(planned.realNodes, { signal, images: options.images ?? [] }),
-    (signal) => defaultServiceAccount(api, signal),
+    (signal) => defaultServiceAccount(api, places, signal),
   );
   return cluster.becomeReady(options.detached ?? false);
 }
@@ -158,10 +158,11 @@ async function prepare(
 }
 
 /** Without it the API server refuses pods; the controller manager makes it soon after its start. */
-async function defaultServiceAccount(api: Api, signal?: AbortSignal): Promise<void> {
+async function defaultServiceAccount(api: Api, places: ClusterPlaces, signal?: AbortSignal): Promise<void> {
   const path = "/api/v1/namespaces/default/serviceaccounts/default";
-  const found = await poll(() => api.get(path, signal).catch(() => undefined), { timeoutMs: 60_000, signal });
+  const found = await poll(() => api.get(path, signal).catch(() => undefined), { timeoutMs: READY_WITHIN_MS, signal });
   if (!found) {
-    throw new ClusterError("BERTH_CLUSTER_COMPONENT_NOT_READY", "kube-controller-manager made no service account");
+    const message = `kube-controller-manager made no service account; ${logTail(places, "kube-controller-manager")}`;
+    throw new ClusterError("BERTH_CLUSTER_COMPONENT_NOT_READY", message);
   }
 }

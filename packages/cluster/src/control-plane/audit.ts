@@ -17,6 +17,8 @@ export interface AuditEvent {
     readonly subresource?: string;
   };
   readonly responseStatus?: { readonly code: number; readonly reason?: string };
+  /** With "authorization.k8s.io/decision", for one. */
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly requestReceivedTimestamp: string;
   readonly stageTimestamp: string;
 }

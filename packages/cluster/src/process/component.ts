@@ -31,7 +31,8 @@ export interface ComponentRecord extends ComponentSpec {
   readonly process: ProcessIdentity | null;
 }
 
-const READY_WITHIN_MS = 120_000;
+/** Far more than a machine needs that has nothing else to do. */
+export const READY_WITHIN_MS = 120_000;
 
 /** The cluster that a component belongs to. */
 export interface Home {
@@ -144,7 +145,7 @@ function readFile(file: string): ComponentRecord[] {
 }
 
 /** The last lines of a component's log. */
-function logTail(places: ClusterPlaces, name: string, lines = 15): string {
+export function logTail(places: ClusterPlaces, name: string, lines = 15): string {
   let text: string;
   try {
     text = readFileSync(places.log(name), "utf8");

@@ -65,6 +65,7 @@ export interface PodOptions {
   readonly node?: string;
   readonly annotations?: Record<string, string>;
   readonly labels?: Record<string, string>;
+  readonly finalizers?: readonly string[];
   /** Run by a shell; for real nodes. */
   readonly script?: string;
   readonly image?: string;
@@ -74,11 +75,11 @@ export interface PodOptions {
 }
 
 export function podObject(options: PodOptions): object {
-  const { name, node, annotations, labels, script, cpu, nodeSelector, schedulerName } = options;
+  const { name, node, annotations, labels, finalizers, script, cpu, nodeSelector, schedulerName } = options;
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name, annotations, labels },
+    metadata: { name, annotations, labels, finalizers },
     spec: {
       restartPolicy: "Never",
       terminationGracePeriodSeconds: 5,
