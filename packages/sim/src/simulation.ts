@@ -57,6 +57,8 @@ export class Sim {
   readonly client: Client;
   readonly #kubelet: Kubelet;
   readonly #components: readonly Component[];
+  readonly #schedulers: Scheduler[];
+  readonly #newScheduler: (index: number) => Scheduler;
   readonly #http: HttpServer | undefined;
   #stopLog: () => void = () => {};
 
@@ -88,17 +90,17 @@ export class Sim {
     const hold = clock instanceof VirtualClock ? { hold: () => clock.hold() } : {};
     const { runtime, components } = applications(surroundings("applications"), options.applications);
     this.#kubelet = new Kubelet(surroundings("kubelet"), { ...options.kubelet, runtime });
+    this.#newScheduler = (index) =>
+      new Scheduler(surroundings(`scheduler-${index}`), { configuration: schedulers[index] ?? {}, ...hold });
+    this.#schedulers = schedulers.map((_, index) => this.#newScheduler(index));
     this.#components = [
       ...controllers(surroundings, { health: this.#kubelet.health }),
       new AccessControl(surroundings("access")),
       new CustomResources(surroundings("custom-resources")),
-      ...schedulers.map(
-        (configuration, index) => new Scheduler(surroundings(`scheduler-${index}`), { configuration, ...hold }),
-      ),
       this.#kubelet,
       ...components,
     ];
-    for (const component of this.#components) component.start();
+    for (const component of [...this.#components, ...this.#schedulers]) component.start();
 
     const logs = this.#kubelet.logs.bind(this.#kubelet);
     this.transport = new SimTransport(this.server, { logs });
@@ -132,6 +134,13 @@ export class Sim {
     this.#kubelet.recoverNode(name);
   }
 
+  /** A scheduler dies, with all that it had in mind, and another takes its place. @param index - In the option `schedulers`. */
+  restartScheduler(index = 0): void {
+    this.#schedulers[index]?.stop();
+    this.#schedulers[index] = this.#newScheduler(index);
+    this.#schedulers[index].start();
+  }
+
   /** Where kubectl finds it: "https://127.0.0.1:20123". Only with the option `http`. */
   get address(): string {
     return this.#listening().address;
@@ -155,7 +164,7 @@ export class Sim {
   /** Ends everything that is under way. */
   async stop(): Promise<void> {
     await this.#http?.stop();
-    for (const component of this.#components.toReversed()) component.stop();
+    for (const component of [...this.#schedulers, ...this.#components.toReversed()]) component.stop();
     await this.transport.close();
     this.#stopLog();
   }
