@@ -45,10 +45,19 @@ export const Scheduling = defineResource({
         "Jobs in the order in which they are to start, in the first slots that are free. The same job n times means n executors.",
       ),
     slotBased: z
-      .array(z.object({ name, namespace, slots: slotList.describe("One executor in each of these.") }))
+      .array(
+        z.object({
+          name,
+          // A key of the list has to have a value.
+          namespace: namespace.meta({ default: "" }).describe("Its namespace. Empty: that of the Scheduling."),
+          slots: slotList.describe("One executor in each of these."),
+        }),
+      )
       .max(5000)
+      // Each job once. A rule that says so would have to compare each with each, which the server finds too costly.
+      .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name", "namespace"] })
       .optional()
-      .describe("Jobs in the order in which they are to start, each in the slots that are named."),
+      .describe("Jobs in the order in which they are to start, each once, and in the slots that are named."),
     exclusive: z
       .boolean()
       .default(false)

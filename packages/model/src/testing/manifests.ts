@@ -51,11 +51,20 @@ export const accepted: readonly [title: string, manifest: Manifest][] = [
   ["an empty queue", scheduling({ queueBased: [] })],
   ["a job several times in a queue", scheduling({ queueBased: [{ name: "a" }, { name: "b" }, { name: "a" }] })],
   [
-    "a job twice in slots, once after the other",
+    "a slot for two jobs, one after the other",
     scheduling({
       slotBased: [
         { name: "a", slots: [0] },
         { name: "b", slots: [0] },
+      ],
+    }),
+  ],
+  [
+    "two jobs of one name",
+    scheduling({
+      slotBased: [
+        { name: "a", slots: [0] },
+        { name: "a", namespace: "elsewhere", slots: [1] },
       ],
     }),
   ],
@@ -109,6 +118,17 @@ export const refused: readonly [title: string, manifest: Manifest, says: string]
   ["both strategies", scheduling({ queueBased: [], slotBased: [] }), "exactly one of queueBased and slotBased"],
   ["a slot below the first", scheduling({ slotBased: [{ name: "a", slots: [-1] }] }), "spec.slotBased[0].slots[0]"],
   ["a slot twice for one job", scheduling({ slotBased: [{ name: "a", slots: [2, 2] }] }), "spec.slotBased[0].slots[1]"],
+  [
+    "slots for a job that has some already",
+    scheduling({
+      slotBased: [
+        { name: "a", slots: [0] },
+        { name: "b", slots: [1] },
+        { name: "a", namespace: "", slots: [2] },
+      ],
+    }),
+    'spec.slotBased[2]: Duplicate value: {"name":"a","namespace":""}',
+  ],
   ["no slots for a job", scheduling({ slotBased: [{ name: "a", slots: [] }] }), "spec.slotBased[0].slots"],
   ["a job without a name", scheduling({ queueBased: [{ namespace: "a" }] }), "spec.queueBased[0].name"],
   ["no testbed", object("Scheduling", { queueBased: [] }), "spec.testbed"],
