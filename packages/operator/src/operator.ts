@@ -1,11 +1,17 @@
 /** Wires the operator together: what is shared, who hears of what, and the controllers. */
 import { coreV1, keyOf, keyText, type Manager } from "@berth/kube";
 import { BatchJob } from "@berth/model";
-import type { ApplicationAdapter, RunOrder } from "./apps/application.ts";
-import { indexForJobs, jobController } from "./job/controller.ts";
+import type { ApplicationAdapter, Placement } from "./apps/application.ts";
+import { jobController } from "./job/controller.ts";
+import { indexForJobs } from "./job/world.ts";
 import { Ledger } from "./ledger/ledger.ts";
+import type { Seats } from "./placement/extender.ts";
+import { ExtenderServer, type ExtenderServerOptions } from "./placement/extender-server.ts";
 import { Placing } from "./placement/gate.ts";
+import { Seating } from "./placement/seating.ts";
+import { indexForSeats, seatsIn } from "./placement/seats.ts";
 import { indexForSchedulings, schedulingController } from "./scheduling/controller.ts";
+import { orphanController } from "./scheduling/orphans.ts";
 import { testbedController } from "./testbed/controller.ts";
 import { indexForTestbeds } from "./testbed/world.ts";
 
@@ -13,26 +19,43 @@ import { indexForTestbeds } from "./testbed/world.ts";
 export interface OperatorOptions {
   /** For the kinds of applications that the cluster can run. */
   readonly adapters: readonly ApplicationAdapter[];
-  /** How executors find their slots. Default: by a gate. */
-  readonly placement?: RunOrder["placement"];
+  /** Who makes room for executors. Default: the operator itself, by a gate. */
+  readonly placement?: Placement;
+  /** Where a second kube-scheduler asks, if it is the one who makes room. Default: nobody can. */
+  readonly extender?: ExtenderServerOptions;
   /** Of ghosts: anything that does nothing. Default: Kubernetes' own pause image. */
   readonly ghostImage?: string;
 }
 
-/** Adds Berth's controllers to a manager, which must not have started. Gives the ledger, for those who want to look. */
-export function addOperator(manager: Manager, options: OperatorOptions): Ledger {
+/** What others may look at. */
+export interface Operator {
+  readonly ledger: Ledger;
+  /** Where executors were told to go: for extenders. */
+  readonly seats: Seats;
+  readonly extender: ExtenderServer | undefined;
+}
+
+/** Adds Berth's controllers to a manager, which must not have started. */
+export function addOperator(manager: Manager, options: OperatorOptions): Operator {
   const { adapters, placement = { type: "gate" }, ghostImage = "registry.k8s.io/pause:3.10" } = options;
-  const { cache } = manager;
+  const { cache, apiReader: reader } = manager;
   const ledger = new Ledger();
   const placing = new Placing();
+  const events = manager.eventRecorder();
+  const seating = new Seating({ cache, ledger, events, placing, placement });
   indexForTestbeds(cache);
   indexForJobs({ cache, adapters });
   indexForSchedulings(cache);
+  indexForSeats(cache);
   keepUp(manager, ledger);
-  manager.addController(testbedController({ cache, ledger, placing, ghostImage }));
-  manager.addController(jobController({ cache, ledger, placing, adapters, placement }));
-  manager.addController(schedulingController({ cache, ledger }));
-  return ledger;
+  manager.addController(testbedController({ cache, ledger, events, placing, placement, ghostImage }));
+  manager.addController(jobController({ cache, ledger, events, seating, adapters, placement, reader }));
+  manager.addController(orphanController({ cache, reader }));
+  manager.addController(schedulingController({ cache, ledger, events }));
+  const seats = seatsIn(cache);
+  const extender = options.extender && new ExtenderServer(options.extender, seats, () => cache.hasSynced, manager.log);
+  if (extender) manager.add(extender);
+  return { ledger, seats, extender };
 }
 
 /** Lets the ledger hear of everything first, before any controller acts on it. */

@@ -1,5 +1,11 @@
 /** Writes that several parts make, and refusals that are no failures: somebody was quicker. */
+import { isDeepStrictEqual } from "node:util";
 import { type Client, coreV1, isAlreadyExists, isConflict, isNotFound, keyOf } from "@berth/kube";
+
+/** Whether there is nothing to write: what is stored has its fields in an order of the API server's. */
+export function isSame(a: unknown, b: unknown): boolean {
+  return isDeepStrictEqual(a, b);
+}
 
 /** Deletes a pod at once: that one, and no other of its name. */
 export async function removePod(client: Client, pod: coreV1.Pod): Promise<void> {

@@ -2,6 +2,12 @@
 import type { coreV1, KubernetesObject, WritableKind } from "@berth/kube";
 import type { ApplicationKind, BatchJob } from "@berth/model";
 
+/**
+ * Who makes room for executors, which wait behind a gate in either case until they are told their slots. "gate": we do, and
+ * any scheduler binds them. "extender": a second kube-scheduler does, which asks us whom to evict.
+ */
+export type Placement = { readonly type: "gate" } | { readonly type: "extender"; readonly schedulerName: string };
+
 /** One run of a job, and what it is to run in. */
 export interface RunOrder {
   readonly job: BatchJob;
@@ -16,8 +22,7 @@ export interface RunOrder {
   readonly resources: Readonly<Record<string, string>>;
   /** Taints that executors have to put up with. */
   readonly tolerations: readonly coreV1.Toleration[];
-  /** How executors find their slots: "gate" puts up a gate; "extender" names a second scheduler. */
-  readonly placement: { readonly type: "gate" } | { readonly type: "extender"; readonly schedulerName: string };
+  readonly placement: Placement;
 }
 
 /** Why an application cannot be made: a stable code, and words that tell a person what to change. */
@@ -47,6 +52,8 @@ export interface ApplicationAdapter<T extends KubernetesObject = KubernetesObjec
   render(order: RunOrder): { readonly object: T } | { readonly problem: RenderProblem };
   /** What its operator has said of it so far. An object without a status is pending. */
   observe(object: T): Observation;
+  /** Whether it goes on with fewer executors than it was made for, and gets along without those that never come back. */
+  readonly survivesLoss: boolean;
   /** Whether a pod is one of its executors, which are placed; drivers and job managers are not. */
   isExecutor(pod: coreV1.Pod): boolean;
 }

@@ -117,7 +117,7 @@ describe.each(cases)("%s", (_title, adapter, kind, spec, options) => {
     });
   });
 
-  it("names the second scheduler instead, if there is one", async () => {
+  it("names the second scheduler, if there is one", async () => {
     const { sim, clock, client } = await started({ placement: { type: "extender", schedulerName: "berth" } });
     await using _ = sim;
     await clock.advance(30_000);
@@ -125,7 +125,7 @@ describe.each(cases)("%s", (_title, adapter, kind, spec, options) => {
     expect(executors).toHaveLength(3);
     for (const { spec: its } of executors) {
       expect(its).toMatchObject({ schedulerName: "berth", priorityClassName: priority.slot });
-      expect(its?.schedulingGates).toBeUndefined();
+      expect(its?.schedulingGates).toEqual([{ name: SLOT_GATE }]);
     }
     for (const { spec: its } of others) expect(its?.schedulerName).toBe("default-scheduler");
   });

@@ -23,6 +23,7 @@ const TASK_SLOTS = "taskmanager.numberOfTaskSlots";
 export const flink: ApplicationAdapter<FlinkDeployment> = {
   kind: "flink",
   resource: FlinkDeployment,
+  survivesLoss: false,
   render: (order) => answered(() => deploymentFor(order)),
   observe,
   isExecutor: ({ metadata: { labels } }) => labels?.component === "taskmanager" && hasExecutorLabel(labels),

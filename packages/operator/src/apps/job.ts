@@ -25,6 +25,7 @@ const UNWANTED = [
 export const job: ApplicationAdapter<batchV1.Job> = {
   kind: "job",
   resource: batchV1.Job,
+  survivesLoss: false,
   render: (order) => answered(() => jobFor(order)),
   observe,
   isExecutor: ({ metadata: { labels } }) =>

@@ -81,7 +81,7 @@ export function withReplaced(template: PodTemplate, old: coreV1.Container, conta
 export function forPlacement({ metadata, spec }: PodTemplate, order: RunOrder): PodTemplate {
   const { placement } = order;
   const gates = (spec.schedulingGates ?? []).filter(({ name }) => name !== SLOT_GATE);
-  if (placement.type === "gate") gates.push({ name: SLOT_GATE });
+  gates.push({ name: SLOT_GATE });
   const tolerations = merged(spec.tolerations, order.tolerations);
   return {
     metadata: {
@@ -93,7 +93,7 @@ export function forPlacement({ metadata, spec }: PodTemplate, order: RunOrder): 
       // A number would have to agree with the class, and the API server fills it in.
       ...without(spec, "priority", "preemptionPolicy", "schedulingGates"),
       priorityClassName: priority.slot,
-      ...(gates.length > 0 && { schedulingGates: gates }),
+      schedulingGates: gates,
       ...(placement.type === "extender" && { schedulerName: placement.schedulerName }),
       ...(tolerations.length > 0 && { tolerations }),
     },

@@ -112,7 +112,6 @@ describe("a SparkApplication", () => {
     expect(sparkConf["spark.kubernetes.executor.scheduler.name"]).toBe("berth");
     expect(executor.schedulerName).toBe("berth");
     expect(executor.template.spec).toMatchObject({ schedulerName: "berth" });
-    expect(executor.template.spec).not.toHaveProperty("schedulingGates");
   });
 });
 

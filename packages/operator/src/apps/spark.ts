@@ -38,6 +38,7 @@ const CONTAINER = "spark-kubernetes-executor";
 export const spark: ApplicationAdapter<SparkApplication> = {
   kind: "spark",
   resource: SparkApplication,
+  survivesLoss: true,
   render: (order) => answered(() => applicationFor(order)),
   observe,
   isExecutor: ({ metadata: { labels } }) => labels?.["spark-role"] === "executor" && hasExecutorLabel(labels),

@@ -1,17 +1,22 @@
 /**
- * What the API server's own record says of slots and executors: not what the operator believes. Reads the event log of a
- * simulated cluster from its beginning, and complains of whatever must never be.
+ * What the API server's own record says of slots and executors: not what the operator believes. It is told of every change of
+ * pods, slots and jobs in their order, and complains of whatever must never be.
  */
-import type { LoggedEvent } from "@berth/sim";
-
-interface Executor {
-  readonly name: string;
-  readonly job: string;
-  readonly place: string;
-}
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of any kind
-type AnyObject = any;
+export type AnyObject = any;
+
+/** A change of one object. */
+export interface Happened {
+  /** As people read it. */
+  readonly time: string;
+  /** "pods", "slots", "batchjobs"; others are only counted. */
+  readonly resource: string;
+  /** "namespace/name". */
+  readonly key: string;
+  /** `undefined`: it is gone. */
+  readonly object: AnyObject | undefined;
+}
 
 export class Audit {
   readonly complaints: string[] = [];
@@ -19,62 +24,55 @@ export class Audit {
   bound = 0;
   readonly #objects = new Map<string, AnyObject>();
   /** By "testbed#slot": who is in it. */
-  readonly #occupants = new Map<string, Executor>();
+  readonly #occupants = new Map<string, string>();
 
-  /** Takes note of a line of the log. */
-  read(line: string): void {
-    const event = JSON.parse(line) as LoggedEvent;
-    const key = `${event.resource} ${event.key}`;
-    const before = this.#objects.get(key);
-    const after = event.deleted ? undefined : (event.added ?? merged(before, event.changed));
-    if (after) this.#objects.set(key, after);
-    else this.#objects.delete(key);
-    if (event.resource === "/pods") this.#onPod(event, before, after);
+  /** What is known of an object. */
+  get(resource: string, key: string): AnyObject | undefined {
+    return this.#objects.get(`${resource} ${key}`);
   }
 
-  /** What is left of a kind. */
-  all(resource: string): AnyObject[] {
-    return [...this.#objects].flatMap(([key, object]) => (key.startsWith(`${resource} `) ? [object] : []));
+  heard({ time, resource, key, object }: Happened): void {
+    const before = this.get(resource, key);
+    if (object) this.#objects.set(`${resource} ${key}`, object);
+    else this.#objects.delete(`${resource} ${key}`);
+    if (resource === "pods") this.#onPod(time, key, before, object);
   }
 
-  #onPod({ time, key }: LoggedEvent, before: AnyObject, after: AnyObject): void {
+  #onPod(time: string, key: string, before: AnyObject, after: AnyObject): void {
     const pod = after ?? before;
     if (pod?.metadata.labels?.["berth.dev/role"] !== "executor") return;
-    const { annotations = {} } = pod.metadata;
-    const place = `${annotations["berth.dev/testbed"]}#${annotations["berth.dev/slot"]}`;
+    const complain = (what: string) => this.complaints.push(`${time} ${key}: ${what}`);
+    if (after && slotOf(after) !== undefined && slotOf(before) === undefined) this.#onAssigned(after, complain);
+    const place = `${testbedOf(pod)}#${slotOf(pod)}`;
     const isLive = after?.spec.nodeName && after.status?.phase !== "Succeeded" && after.status?.phase !== "Failed";
     const present = this.#occupants.get(place);
     if (!isLive) {
-      if (present?.name === key) this.#occupants.delete(place);
+      if (present === key) this.#occupants.delete(place);
       return;
     }
-    if (present?.name === key) return;
+    if (present === key) return;
     this.bound++;
-    const complain = (what: string) => this.complaints.push(`${new Date(time).toISOString()} ${key}: ${what}`);
-    if (annotations["berth.dev/slot"] === undefined) complain("was bound without a slot");
-    if (present) complain(`is in ${place} beside ${present.name}`);
-    this.#occupants.set(place, { name: key, job: annotations["berth.dev/job"], place });
-    const [namespace, testbed] = (annotations["berth.dev/testbed"] ?? "/").split("/");
-    const slot = this.#objects.get(`berth.dev/slots ${namespace}/${testbed}-${annotations["berth.dev/slot"]}`);
-    if (slot?.spec.nodeName !== after.spec.nodeName)
-      complain(`is on ${after.spec.nodeName}, and its slot on ${slot?.spec.nodeName}`);
-    const job = this.#objects.get(`berth.dev/batchjobs ${annotations["berth.dev/job"]}`);
-    const given = job?.spec.creationRequest?.slots ?? [];
-    // A job may be let go while its executor is being bound; one that is there must have been given the slot.
-    if (job?.spec.creationRequest && !given.includes(Number(annotations["berth.dev/slot"]))) {
-      complain(`is in slot ${annotations["berth.dev/slot"]}, and its job was given ${given}`);
+    if (slotOf(pod) === undefined) complain("was bound without a slot");
+    if (present) complain(`is in ${place} beside ${present}`);
+    this.#occupants.set(place, key);
+    const node = this.get("slots", `${testbedOf(pod)}-${slotOf(pod)}`)?.spec.nodeName;
+    if (node !== after.spec.nodeName) complain(`is on ${after.spec.nodeName}, and its slot on ${node}`);
+  }
+
+  /** It was told its slot: that has to be one that its job was given. The job may have been let go in this very moment. */
+  #onAssigned(pod: AnyObject, complain: (what: string) => void): void {
+    const job = this.get("batchjobs", pod.metadata.annotations["berth.dev/job"]);
+    const given: number[] | undefined = job?.spec.creationRequest?.slots;
+    if (given && !given.includes(Number(slotOf(pod)))) {
+      complain(`was told slot ${slotOf(pod)}, and its job was given ${given}`);
     }
   }
 }
 
-/** RFC 7396. */
-function merged(before: AnyObject, patch: AnyObject): AnyObject {
-  if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
-  const isMap = typeof before === "object" && before !== null && !Array.isArray(before);
-  const result: AnyObject = isMap ? { ...before } : {};
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete result[key];
-    else result[key] = merged(result[key], value);
-  }
-  return result;
+function slotOf(pod: AnyObject): string | undefined {
+  return pod?.metadata.annotations?.["berth.dev/slot"];
+}
+
+function testbedOf(pod: AnyObject): string | undefined {
+  return pod?.metadata.annotations?.["berth.dev/testbed"];
 }

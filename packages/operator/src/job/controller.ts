@@ -7,10 +7,14 @@ import {
   type Client,
   type ControllerOptions,
   coreV1,
+  type EventRecorder,
+  findCondition,
   isNotFound,
   type KubernetesObject,
   keyOf,
   keyText,
+  type ObjectKey,
+  type Reader,
   type ReconcileContext,
   type Request,
   type Result,
@@ -18,35 +22,40 @@ import {
   withCondition,
   withController,
 } from "@berth/kube";
-import { applicationKindOf, BatchJob, Slot, Testbed } from "@berth/model";
-import type { ApplicationAdapter, RunOrder } from "../apps/application.ts";
+import { applicationKindOf, BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
+import type { ApplicationAdapter, Placement, RunOrder } from "../apps/application.ts";
+import { may, SEE } from "../install/rights.ts";
 import type { Claim, Ledger } from "../ledger/ledger.ts";
-import { annotation, label } from "../names.ts";
-import { assign, isOver, slotOf } from "../placement/assign.ts";
-import { isGated, type Placing, place } from "../placement/gate.ts";
-import { ghostName } from "../testbed/ghosts.ts";
+import { annotation } from "../names.ts";
+import type { Seating } from "../placement/seating.ts";
 import { texts } from "../testbed/slots.ts";
-import { keysIn } from "../testbed/world.ts";
-import { unlessGone, unlessThere } from "../writes.ts";
+import { keysIn, slotObject, slotsOn } from "../testbed/world.ts";
+import { isSame, unlessGone, unlessThere } from "../writes.ts";
 import { type ApplicationView, isFinal, type JobStep, type JobWorld, nextStep } from "./lifecycle.ts";
-
-const BY_JOB = "berth.dev/job";
+import { reasonsThatChanged } from "./reasons.ts";
+import { adapterOf, executorsOf, worldOf } from "./world.ts";
 
 export interface JobControllerOptions {
   readonly cache: Cache;
   readonly ledger: Ledger;
-  readonly placing: Placing;
+  readonly events: EventRecorder;
+  readonly seating: Seating;
   /** For the kinds of applications that this cluster can run. */
   readonly adapters: readonly ApplicationAdapter[];
-  readonly placement: RunOrder["placement"];
+  readonly placement: Placement;
+  /** Asks the API server itself. */
+  readonly reader: Reader;
 }
 
-/** Has to be called before the caches start. */
-export function indexForJobs({ cache, adapters }: Pick<JobControllerOptions, "cache" | "adapters">): void {
-  const jobOf = ({ metadata }: KubernetesObject) => keysIn(metadata.annotations?.[annotation.job]).map(keyText);
-  cache.informer(coreV1.Pod).addIndex(BY_JOB, jobOf);
-  for (const { resource } of adapters) cache.informer(resource).addIndex(BY_JOB, jobOf);
-}
+export const jobRights = [
+  may(SEE, BatchJob),
+  may(["update"], BatchJob, "status"),
+  may(SEE, coreV1.Node),
+  may(SEE, Scheduling),
+  may(SEE, Testbed),
+  may(SEE, Slot),
+  may([...SEE, "patch", "delete"], coreV1.Pod),
+];
 
 export function jobController(options: JobControllerOptions): ControllerOptions<BatchJob> {
   const { cache, adapters } = options;
@@ -56,12 +65,10 @@ export function jobController(options: JobControllerOptions): ControllerOptions<
     watches: [
       watch(coreV1.Pod, ofAnnotation),
       ...adapters.map(({ resource }) => watch(resource, ofAnnotation)),
-      // The last executor of another job has left a slot, or a slot has come that was waited for.
-      watch(Slot, ({ metadata, spec }) =>
-        options.ledger
-          .claimsOn(keyText({ namespace: metadata.namespace, name: spec.testbed }))
-          .flatMap(({ job, slots }) => (slots.includes(spec.position) ? keysIn(job) : [])),
-      ),
+      // A slot has come that was waited for.
+      watch(Slot, (slot) => keysIn(holderOfSlot(slot, options.ledger))),
+      watch(coreV1.Node, (node) => jobsOn(node, options), { predicates: [({ type }) => type === "delete"] }),
+      watch(Scheduling, reasonsThatChanged()),
     ],
     reconcile: (request, context) => reconcile(request, context, { ...options, cache }),
   };
@@ -77,84 +84,51 @@ async function reconcile(
   const job = await client.find(BatchJob, request);
   if (!job || job.metadata.deletionTimestamp !== undefined) return undefined; // its application goes with it
   const world = worldOf(job, clock.now(), options);
+  if (await isBehind(job, world, options)) return { requeueAfter: CATCH_UP_MS };
   let step = nextStep(job, world);
   const order = step.action.type === "create" ? orderOf(job, step, world.claim, options) : undefined;
   const rendered = order && adapterOf(job, options)?.render(order);
   const problem = rendered && "problem" in rendered ? rendered.problem.message : missing(job, step, order, options);
   if (problem !== undefined) step = refused(job, step, world, problem);
-  const written = await tell(job, step, client, clock);
+  const written = await tell(job, step, client, clock, options.events);
   if (!written) return { requeue: true };
   if (step.action.type === "remove") await remove(job, step.action.name, client, options);
   if (order && rendered && "object" in rendered && step.action.type === "create") {
     await create(job, rendered.object, step.action, world.claim as Claim, client, options);
   }
-  if (world.claim && !isFinal(step.status.phase)) await putInPlace(job, world.claim, client, options);
-  return step.action.type === "wait" ? { requeueAfter: Math.max(0, step.action.until - clock.now()) } : undefined;
+  const wakeAt = [
+    step.action.type === "wait" ? step.action.until : Number.POSITIVE_INFINITY,
+    world.claim && !isFinal(step.status.phase)
+      ? await options.seating.seat(job, world.claim, executorsOf(job, options.cache), client, clock.now())
+      : Number.POSITIVE_INFINITY,
+  ];
+  const inMs = Math.min(...wakeAt) - clock.now();
+  return Number.isFinite(inMs) ? { requeueAfter: Math.max(0, inMs) } : undefined;
 }
 
-function adapterOf(job: BatchJob, { adapters }: JobControllerOptions): ApplicationAdapter | undefined {
-  return adapters.find(({ kind }) => kind === applicationKindOf(job));
+/** How long a cache has to hear what the API server knows. */
+const CATCH_UP_MS = 200;
+
+/**
+ * Whether there is an application that we have not heard of yet, as a new leader may not of what the old one did last. To take it
+ * for deleted would be to fail the job.
+ */
+async function isBehind(job: BatchJob, { applications }: JobWorld, options: JobControllerOptions): Promise<boolean> {
+  const { application, phase } = job.status ?? {};
+  const adapter = adapterOf(job, options);
+  if (!application || !adapter || isFinal(phase) || applications.some(({ uid }) => uid === application.uid))
+    return false;
+  const key = { namespace: job.metadata.namespace, name: application.name };
+  return (await options.reader.find(adapter.resource, key))?.metadata.uid === application.uid;
 }
 
-function worldOf(job: BatchJob, now: number, { cache, ledger, adapters }: JobControllerOptions): JobWorld {
-  const key = keyText(keyOf(job));
-  const claim = ledger.claimOf(key);
-  const applications = adapters.flatMap((adapter) =>
-    cache
-      .informer(adapter.resource)
-      .byIndex(BY_JOB, key)
-      .map((object) => viewOf(object, adapter)),
-  );
-  const executors = executorsOf(job, cache);
-  const placed = executors.filter((pod) => slotOf(pod) !== undefined);
-  return {
-    claim,
-    applications,
-    executors: { placed: placed.length, running: placed.filter(({ status }) => status?.phase === "Running").length },
-    neighbours: claim ? neighboursOf(key, claim, cache, ledger) : [],
-    now,
-  };
+function holderOfSlot({ metadata, spec }: Slot, ledger: Ledger): string | undefined {
+  return ledger.holderOf(keyText({ namespace: metadata.namespace, name: spec.testbed }), spec.position);
 }
 
-function viewOf(object: KubernetesObject, adapter: ApplicationAdapter): ApplicationView {
-  const { name = "", uid = "", annotations = {}, deletionTimestamp } = object.metadata;
-  return {
-    name,
-    uid,
-    kind: adapter.resource.kind,
-    claim: annotations[annotation.claim] ?? "",
-    run: Number(annotations[annotation.run] ?? 0),
-    attempt: Number(annotations[annotation.attempt] ?? 0),
-    isGoing: deletionTimestamp !== undefined,
-    observation: adapter.observe(object),
-  };
-}
-
-/** The executors of the present run that have not ended. */
-function executorsOf(job: BatchJob, cache: Cache): coreV1.Pod[] {
-  const run = String(job.status?.run ?? "");
-  return cache
-    .informer(coreV1.Pod)
-    .byIndex(BY_JOB, keyText(keyOf(job)))
-    .filter(
-      (pod) =>
-        pod.metadata.labels?.[label.role] === "executor" && pod.metadata.labels[label.run] === run && !isOver(pod),
-    );
-}
-
-/** Jobs that have slots on the same nodes. */
-function neighboursOf(key: string, { testbed, slots }: Claim, cache: Cache, ledger: Ledger): string[] {
-  const nodeOf = (slot: number) => slotObject(testbed, slot, cache)?.spec.nodeName;
-  const nodes = new Set(slots.map(nodeOf));
-  const others = ledger
-    .claimsOn(testbed)
-    .filter((claim) => claim.job !== key && claim.slots.some((slot) => nodes.has(nodeOf(slot))));
-  return others.map(({ job }) => job).sort();
-}
-
-function slotObject(testbed: string, slot: number, cache: Cache): Slot | undefined {
-  const [key] = keysIn(testbed);
-  return key && cache.informer(Slot).get({ namespace: key.namespace, name: `${key.name}-${slot}` });
+/** Jobs that have slots on a node. */
+function jobsOn({ metadata }: coreV1.Node, { cache, ledger }: JobControllerOptions): ObjectKey[] {
+  return slotsOn(metadata.name ?? "", cache).flatMap((slot) => keysIn(holderOfSlot(slot, ledger)));
 }
 
 /** What the next application is to be like; `undefined` if the testbed or a slot is not there. */
@@ -213,6 +187,7 @@ async function tell(
   { status, message }: JobStep,
   client: Client,
   clock: Context["clock"],
+  events: EventRecorder,
 ): Promise<boolean> {
   const { generation = 1 } = job.metadata;
   const isOverNow = isFinal(status.phase);
@@ -225,14 +200,24 @@ async function tell(
   };
   const conditions = [...withCondition(status.conditions ?? [], condition, clock)];
   const next = { ...status, observedGeneration: generation, conditions };
-  if (JSON.stringify(next) === JSON.stringify(job.status)) return true;
+  if (isSame(next, job.status)) return true;
   try {
     await client.status.update(BatchJob, { ...job, status: next });
+    if (isNews(job.status, next, message)) {
+      const type = status.phase === "Failed" || status.retryTime !== undefined ? "Warning" : "Normal";
+      events.event(job, { reason: status.phase ?? "Ready", note: message, type });
+    }
     return true;
   } catch (error) {
     if (isNotFound(error)) return false;
     throw error;
   }
+}
+
+/** Another phase, or another reason to wait: how many executors have come so far is not worth a line each. */
+function isNews(before: BatchJob["status"], after: NonNullable<BatchJob["status"]>, message: string): boolean {
+  if (before?.phase !== after.phase) return before?.phase !== undefined || after.phase !== "Ready";
+  return after.phase === "InQueue" && findCondition(before?.conditions ?? [], "Progressing")?.message !== message;
 }
 
 async function create(
@@ -267,26 +252,4 @@ async function remove(
     if (!cache.informer(resource).get(key)) continue;
     await client.delete(resource, key, { propagationPolicy: "Background" }).catch(unlessGone);
   }
-}
-
-/** Lets executors into their slots that wait at the gate. */
-async function putInPlace(
-  job: BatchJob,
-  claim: Claim,
-  client: Client,
-  { cache, placing, placement }: JobControllerOptions,
-): Promise<void> {
-  if (placement.type !== "gate") return;
-  const [testbed] = keysIn(claim.testbed);
-  const { fresh } = assign(claim.slots, executorsOf(job, cache));
-  await Promise.all(
-    fresh.map(async (assignment) => {
-      const node = slotObject(claim.testbed, assignment.slot, cache)?.spec.nodeName;
-      if (!testbed || node === undefined || !isGated(assignment.pod)) return;
-      const ghost = cache
-        .informer(coreV1.Pod)
-        .get({ namespace: testbed.namespace, name: ghostName(testbed.name, assignment.slot) });
-      await place({ client, testbed: claim.testbed, placing, assignment, node, ghost });
-    }),
-  );
 }

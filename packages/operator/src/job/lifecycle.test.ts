@@ -52,7 +52,11 @@ class World {
       claim,
       applications: this.applications,
       executors,
-      neighbours: ["n/other"],
+      neighbours: () => ["n/other"],
+      places: [],
+      lost: [],
+      survivesLoss: false,
+      waitsFor: undefined,
       now: this.now,
     });
   }
@@ -177,6 +181,49 @@ describe("a job", () => {
       attempt: 2,
       runs: [{ number: 1, outcome: "Failed", message: "for good" }],
     });
+  });
+
+  it("has no executors while it waits for its next try, and none when it has ended", () => {
+    const world = new World({ limit: 1, backoffSeconds: 10 }).claim("1");
+    world.placed = 2;
+    world.settle();
+    expect(world.job.status?.executors).toEqual({ requested: 2, placed: 2, running: 0 });
+    world.becomes({ phase: "failed" }).settle();
+    expect([world.phase, world.job.status?.executors]).toEqual(["InQueue", undefined]);
+    world.now += 10_000;
+    world.settle();
+    world.becomes({ phase: "completed" }).settle();
+    expect(world.job.status?.executors).toEqual({ requested: 2, placed: 0, running: 0 });
+  });
+
+  it("that has failed goes on to say why", () => {
+    const world = new World().claim("1");
+    world.settle();
+    world.becomes({ phase: "failed", message: "out of luck" });
+    for (const say of [() => world.reconcile(), () => world.settle(), () => world.release().settle()]) {
+      expect(say().message).toBe("out of luck");
+    }
+  });
+
+  it("that has ended keeps its application, and no other", () => {
+    const world = new World().claim("2");
+    world.settle();
+    world.becomes({ phase: "completed" }).settle();
+    const [own] = world.applications;
+    const stray = { ...own, name: "j-0", claim: "1", isGoing: false } as ApplicationView;
+    for (const step of [() => world.settle(), () => world.release().settle()]) {
+      world.applications = [stray, own as ApplicationView];
+      step();
+      expect([world.phase, world.applications]).toEqual(["Completed", [own]]);
+    }
+  });
+
+  it("waits for no application that is going while there is another one to be removed", () => {
+    const world = new World().claim("1");
+    world.settle();
+    const [own] = world.applications as [ApplicationView];
+    world.applications = [{ ...own, name: "j-0", isGoing: true }, own];
+    expect(world.release().step().action).toEqual({ type: "remove", name: own.name });
   });
 
   it("fails if somebody deletes its application", () => {

@@ -9,6 +9,7 @@ import { kubernetesTime } from "@berth/kube";
 import type { BatchJob, JobPhase, JobRun } from "@berth/model";
 import type { Observation } from "../apps/application.ts";
 import type { Claim } from "../ledger/ledger.ts";
+import { someOf } from "../words.ts";
 
 /** An application that there is for a job. */
 export interface ApplicationView {
@@ -30,8 +31,16 @@ export interface JobWorld {
   /** All applications that there are for it: one, as a rule. */
   readonly applications: readonly ApplicationView[];
   readonly executors: { readonly placed: number; readonly running: number };
+  /** Where the executors are that have been placed: "slot 3 on n1". */
+  readonly places: readonly string[];
+  /** Slots of the claim that are gone for good, and executors with them: "slot 3 is gone with its node n1". */
+  readonly lost: readonly string[];
+  /** Whether the application goes on with the executors that are left. */
+  readonly survivesLoss: boolean;
+  /** In the words of the Scheduling that has it: what it waits for. */
+  readonly waitsFor: string | undefined;
   /** Jobs that have slots on the same nodes. */
-  readonly neighbours: readonly string[];
+  readonly neighbours: () => readonly string[];
   readonly now: number;
 }
 
@@ -61,16 +70,28 @@ export function nextStep(job: BatchJob, world: JobWorld): JobStep {
   if (!job.spec.activeScheduling) return released(job, world);
   if (!claim) return queued(job, world);
   const status = job.status ?? {};
-  if (status.claimTime === claim.since && isFinal(status.phase)) {
-    return { status, action: { type: "none" }, message: finalMessage(status.phase) };
-  }
+  if (status.claimTime === claim.since && isFinal(status.phase)) return over(status, status.phase, world);
   return status.claimTime === claim.since ? underWay(job, status, claim, world) : beginning(job, status, claim, world);
+}
+
+/** It has ended. Its application stays, to be looked at, until the next run; no other one does. */
+function over(status: Status, phase: "Completed" | "Failed", { applications }: JobWorld): JobStep {
+  const { claimTime, run, attempt = 0, runs = [] } = status;
+  const isRecord = (each: ApplicationView) =>
+    each.claim === claimTime && each.attempt === attempt && /^(completed|failed)$/.test(each.observation.phase);
+  const left = leftOver(applications.filter((each) => !isRecord(each)));
+  const why = runs.find(({ number }) => number === run)?.message;
+  return {
+    status,
+    action: left ? removal(left) : { type: "none" },
+    message: why ?? (phase === "Completed" ? "has completed" : "has failed"),
+  };
 }
 
 /** Nobody has the job. What has ended stays as it ended; what has not is taken down. */
 function released({ status = {} }: BatchJob, world: JobWorld): JobStep {
-  if (isFinal(status.phase)) return { status, action: { type: "none" }, message: finalMessage(status.phase) };
-  const [left] = world.applications;
+  if (isFinal(status.phase)) return over(status, status.phase, world);
+  const left = leftOver(world.applications);
   const ready = idle(withRelease(status, world), "Ready");
   if (left) return { status: ready, action: removal(left), message: "was released: its application is being removed" };
   return { status: ready, action: { type: "none" }, message: "waits for a Scheduling" };
@@ -78,24 +99,24 @@ function released({ status = {} }: BatchJob, world: JobWorld): JobStep {
 
 /** Somebody has it, and no slots for it yet. */
 function queued({ status = {} }: BatchJob, world: JobWorld): JobStep {
-  const waiting = idle(isFinal(status.phase) ? status : withRelease(status, world), "InQueue");
-  const unfinished = isFinal(status.phase) ? undefined : world.applications[0];
-  if (unfinished) {
+  const waiting = idle(withRelease(status, world), "InQueue");
+  const left = leftOver(world.applications);
+  if (left) {
     return {
       status: waiting,
-      action: removal(unfinished),
-      message: "has lost its slots: its application is being removed",
+      action: removal(left),
+      message: "waits for slots; the application that it had is being removed",
     };
   }
-  return { status: waiting, action: { type: "none" }, message: "waits for slots" };
+  return { status: waiting, action: { type: "none" }, message: world.waitsFor ?? "waits for slots" };
 }
 
 /** It has slots, and this is a new run. */
 function beginning(job: BatchJob, before: Status, claim: Claim, world: JobWorld): JobStep {
   // Made by a process that did not live to say so.
   const ours = world.applications.find((each) => each.claim === claim.since);
-  const old = world.applications.find((each) => each !== ours);
-  const history = isFinal(before.phase) ? before : withRelease(before, world);
+  const old = leftOver(world.applications.filter((each) => each !== ours));
+  const history = withRelease(before, world);
   if (old) {
     return { status: idle(history, "InQueue"), action: removal(old), message: `waits for ${old.name} to be gone` };
   }
@@ -106,11 +127,20 @@ function beginning(job: BatchJob, before: Status, claim: Claim, world: JobWorld)
 }
 
 /** Its run has begun, and not ended. */
-function underWay(job: BatchJob, status: Status, claim: Claim, world: JobWorld): JobStep {
+function underWay(job: BatchJob, before: Status, claim: Claim, world: JobWorld): JobStep {
+  const { executors: _counted, ...status } = before; // they are counted anew if there is an application
   const { run = 1, attempt = 0 } = status;
   const ours = world.applications.find((each) => each.claim === claim.since && each.attempt === attempt);
-  const old = world.applications.find((each) => each !== ours);
+  const old = leftOver(world.applications.filter((each) => each !== ours));
   if (old) return { status, action: removal(old), message: `waits for ${old.name} to be gone` };
+  const ends = ours?.observation.phase === "completed" || ours?.observation.phase === "failed";
+  const fatal = ends ? undefined : fatalLoss(claim, world);
+  if (fatal !== undefined) {
+    // Another try would have the same slots. Whoever decides next knows of others.
+    const { retryTime: _never, ...last } = status;
+    const step = ended(last, { phase: "failed" }, claim, world, "Failed", fatal);
+    return ours ? { ...step, action: removal(ours) } : step;
+  }
   if (!ours) {
     if (status.application) return failed(job, status, claim, world, "its application was deleted");
     const until = status.retryTime === undefined ? 0 : Date.parse(status.retryTime);
@@ -136,7 +166,8 @@ function underWay(job: BatchJob, status: Status, claim: Claim, world: JobWorld):
   if (ours.isGoing) return { status: known, action: { type: "none" }, message: "its application is being deleted" };
   if (phase === "running") {
     const startTime = known.startTime ?? ours.observation.startTime ?? kubernetesTime(world.now);
-    return { status: { ...known, phase: "Running", startTime }, action: { type: "none" }, message: "runs" };
+    const message = `runs: ${whereabouts(world)}`;
+    return { status: { ...known, phase: "Running", startTime }, action: { type: "none" }, message };
   }
   const isPlaced = world.executors.placed >= claim.slots.length;
   const missing = claim.slots.length - world.executors.placed;
@@ -144,9 +175,19 @@ function underWay(job: BatchJob, status: Status, claim: Claim, world: JobWorld):
     status: { ...known, phase: isPlaced ? "Scheduled" : "Submitted" },
     action: { type: "none" },
     message: isPlaced
-      ? "all executors are in their slots"
+      ? `all executors are in their slots: ${whereabouts(world)}`
       : `${missing} of ${claim.slots.length} executors are not there yet`,
   };
+}
+
+/** Why it cannot go on without the slots that are gone. */
+function fatalLoss({ slots }: Claim, { lost, survivesLoss }: JobWorld): string | undefined {
+  return lost.length === 0 || (survivesLoss && lost.length < slots.length) ? undefined : someOf(lost);
+}
+
+/** For people: where its executors are, and which cannot be any more. */
+function whereabouts({ places, lost }: JobWorld): string {
+  return someOf([...(places.length > 0 ? places : ["no executor is in its slot yet"]), ...lost]);
 }
 
 /** A try has failed: there is another one, or that was it. */
@@ -163,8 +204,8 @@ function failed(
   if (attempt >= limit) return ended(status, observation, claim, world, "Failed", why);
   const seconds = Math.min(backoffSeconds * 2 ** attempt, LONGEST_BACKOFF_SECONDS);
   const retryTime = kubernetesTime(world.now + seconds * 1000);
-  const { application: _failed, startTime: _start, ...kept } = status;
-  const [left] = world.applications;
+  const { application: _failed, startTime: _start, executors: _counted, ...kept } = status;
+  const left = leftOver(world.applications);
   return {
     status: { ...kept, phase: "InQueue", attempt: attempt + 1, retryTime },
     action: left ? removal(left) : { type: "wait", until: Date.parse(retryTime) },
@@ -187,6 +228,8 @@ function ended(
     status: {
       ...status,
       phase: outcome,
+      // Those who are still there are about to go, and nobody will count them again.
+      executors: { requested: claim.slots.length, placed: 0, running: 0 },
       ...(began !== undefined && { startTime: began }),
       completionTime,
       runs: withRun(status.runs, record),
@@ -233,10 +276,13 @@ function recordOf(
   { run = 1 }: Status,
   slots: readonly number[] | undefined,
   testbed: string | undefined,
-  { neighbours }: JobWorld,
+  world: JobWorld,
   { outcome, message, began, completionTime }: End,
 ): JobRun {
-  const seconds = began === undefined ? undefined : (Date.parse(completionTime) - Date.parse(began)) / 1000;
+  const neighbours = world.neighbours();
+  // Two clocks may have told the times: nothing runs for less than no time.
+  const seconds =
+    began === undefined ? undefined : Math.max(0, (Date.parse(completionTime) - Date.parse(began)) / 1000);
   return {
     number: run,
     outcome,
@@ -255,6 +301,11 @@ function withRun(runs: readonly JobRun[] = [], run: JobRun): JobRun[] {
   return [run, ...runs.filter(({ number }) => number !== run.number)].slice(0, LONGEST_HISTORY);
 }
 
+/** One that is to go, of those that there are: rather one that does not know it yet. */
+function leftOver(applications: readonly ApplicationView[]): ApplicationView | undefined {
+  return applications.find(({ isGoing }) => !isGoing) ?? applications[0];
+}
+
 function removal({ name, isGoing }: ApplicationView): JobAction {
   return isGoing ? { type: "none" } : { type: "remove", name };
 }
@@ -263,11 +314,8 @@ export function isFinal(phase: JobPhase | undefined): phase is "Completed" | "Fa
   return phase === "Completed" || phase === "Failed";
 }
 
-function finalMessage(phase: "Completed" | "Failed"): string {
-  return phase === "Completed" ? "has completed" : "has failed";
-}
-
 function ordinal(number: number): string {
-  const ending = ["st", "nd", "rd"][number - 1] ?? "th";
+  const isTeen = number % 100 > 10 && number % 100 < 20;
+  const ending = (!isTeen && ["th", "st", "nd", "rd"][number % 10]) || "th";
   return `${number}${ending}`;
 }

@@ -40,9 +40,17 @@ export class Ledger {
     if (claim) this.#enter(claim);
   }
 
+  /** An executor is about to be put into a slot; from now on it is in it. What is stored of it later counts instead. */
+  occupy(uid: string, testbed: string, slot: number, job: string): void {
+    this.#settle(uid, { slot: slotKey(testbed, slot), job });
+  }
+
   /** A pod is as it is stored now, or is gone. */
   setPod(uid: string, pod: coreV1.Pod | undefined): void {
-    const place = pod && placeOfPod(pod);
+    this.#settle(uid, pod && placeOfPod(pod));
+  }
+
+  #settle(uid: string, place: Place | undefined): void {
     const before = this.#places.get(uid);
     if (before !== undefined && before !== place?.slot) {
       this.#places.delete(uid);
@@ -132,14 +140,19 @@ export function claimOf(job: BatchJob): Claim | undefined {
   const { namespace } = job.metadata;
   return {
     job: keyText(keyOf(job)),
-    testbed: keyText({ namespace: testbed.namespace ?? namespace, name: testbed.name }),
+    testbed: keyText({ namespace: testbed.namespace || namespace, name: testbed.name }),
     slots,
     since: claimTime ?? job.metadata.creationTimestamp ?? "",
   };
 }
 
 /** Where an executor is, and whose it is. */
-function placeOfPod(pod: coreV1.Pod): { readonly slot: string; readonly job: string } | undefined {
+interface Place {
+  readonly slot: string;
+  readonly job: string;
+}
+
+function placeOfPod(pod: coreV1.Pod): Place | undefined {
   const { labels = {}, annotations = {} } = pod.metadata;
   const [testbed, job, slot] = [annotations[annotation.testbed], annotations[annotation.job], slotOf(pod)];
   if (labels[label.role] !== "executor" || !testbed || !job || slot === undefined || isOver(pod)) return undefined;

@@ -1,8 +1,10 @@
 /**
- * Puts gated executors into their slots: the ghost makes room, and in the next moment the executor is pinned to its node and
- * its gate lifted, so that the scheduler's first attempt succeeds.
+ * Lets gated executors go to their slots: the ghost makes room, and in the next moment the executor is pinned to its node and
+ * its gate lifted, so that the scheduler's first attempt succeeds. With an extender the ghost stays: kube-scheduler evicts it,
+ * and keeps its place for the executor.
  */
 import { type Client, coreV1, isConflict, isInvalid, isNotFound, keyOf } from "@berth/kube";
+import type { Claim, Ledger } from "../ledger/ledger.ts";
 import { annotation, SLOT_GATE } from "../names.ts";
 import { removePod } from "../writes.ts";
 import type { Assignment } from "./assign.ts";
@@ -28,32 +30,37 @@ export class Placing {
 
 export interface PlaceInput {
   readonly client: Client;
-  readonly testbed: string;
+  readonly ledger: Ledger;
+  /** By which it may have the slot. */
+  readonly claim: Claim;
   readonly placing: Placing;
   readonly assignment: Assignment;
   /** The node of the slot. */
   readonly node: string;
+  /** Who has to make room; none if there is nobody, or if that is the scheduler's affair. */
   readonly ghost: coreV1.Pod | undefined;
 }
 
-/** Puts one executor into its slot. */
-export async function place({
-  client,
-  testbed,
-  placing,
-  assignment: { pod, slot },
-  node,
-  ghost,
-}: PlaceInput): Promise<void> {
-  await placing.during(testbed, slot, async () => {
-    if (ghost) await removePod(client, ghost);
-    try {
+/** Puts one executor into its slot. Whether it is there: not if its job has lost the slot, or if it is gone itself. */
+export async function place(input: PlaceInput): Promise<boolean> {
+  const { client, ledger, claim, placing, assignment, node, ghost } = input;
+  const { pod, slot } = assignment;
+  const { uid = "" } = pod.metadata;
+  // Much may have happened since we looked. From here to the write it is ours, whoever lets go of the job meanwhile.
+  if (ledger.claimOf(claim.job)?.since !== claim.since) return false;
+  ledger.occupy(uid, claim.testbed, slot, claim.job);
+  try {
+    await placing.during(claim.testbed, slot, async () => {
+      if (ghost) await removePod(client, ghost);
       await client.patch(coreV1.Pod, keyOf(pod), { merge: admission(pod, slot, node) });
-    } catch (error) {
-      // It has changed, or is gone; then there will be word of it.
-      if (!isNotFound(error) && !isConflict(error) && !isInvalid(error)) throw error;
-    }
-  });
+    });
+    return true;
+  } catch (error) {
+    // Perhaps it was written nevertheless: the slot is not free before that is known.
+    if (!isNotFound(error) && !isConflict(error) && !isInvalid(error)) throw error;
+    ledger.setPod(uid, pod); // it has changed, or is gone; then there will be word of it
+    return false;
+  }
 }
 
 /** Whether a pod waits behind our gate. */

@@ -3,10 +3,12 @@ import { scenarios } from "./scenarios.suite.ts";
 import type { Target } from "./target.ts";
 import { simTarget } from "./targets/sim-target.ts";
 
-let target: Target;
-beforeAll(async () => {
-  target = await simTarget();
-});
-afterAll(() => target?.close());
+describe.each(["gate", "extender"] as const)("on a simulated cluster, by %s", (placement) => {
+  let target: Target;
+  beforeAll(async () => {
+    target = await simTarget({ placement });
+  });
+  afterAll(() => target?.close());
 
-describe("on a simulated cluster", () => scenarios(() => target));
+  scenarios(() => target, { atOnce: false });
+});

@@ -1,5 +1,9 @@
 /** What scenarios are played on: a simulated cluster in virtual time, or a real control plane. The operator runs on it. */
-import type { Client, ObjectKey } from "@berth/kube";
+import type { Client } from "@berth/kube";
+
+export interface TargetOptions {
+  readonly placement: "gate" | "extender";
+}
 
 export interface Target {
   readonly name: "sim" | "real";
@@ -7,8 +11,9 @@ export interface Target {
   /** A node with 8 CPUs and 32Gi of memory that runs pods. */
   addNode(name: string, labels: Readonly<Record<string, string>>): Promise<void>;
   removeNode(name: string): Promise<void>;
-  /** What a kubelet says last of a pod that it has ended. KWOK's nodes say nothing, and Jobs wait for it. */
-  lastWord(key: ObjectKey): Promise<void>;
+  /** It is not ready any more, and ready again. */
+  breakNode(name: string): Promise<void>;
+  mendNode(name: string): Promise<void>;
   /** Waits until the answer is neither nothing nor no. */
   eventually<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T>;
   /** Lets so much time pass. */

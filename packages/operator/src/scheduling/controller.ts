@@ -8,6 +8,7 @@ import {
   type Cache,
   type Client,
   type ControllerOptions,
+  type EventRecorder,
   isConflict,
   isNotFound,
   keyOf,
@@ -22,9 +23,10 @@ import {
   withCondition,
 } from "@berth/kube";
 import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
+import { may, SEE } from "../install/rights.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { keysIn, slotViews } from "../testbed/world.ts";
-import { unlessGone } from "../writes.ts";
+import { isSame, unlessGone } from "../writes.ts";
 import {
   type Grant,
   NOTHING_RESERVED,
@@ -36,15 +38,17 @@ import {
   type Wish,
   wishesOf,
 } from "./plan.ts";
-import { entriesOf, holderOf, isOver, type Progress, phaseOf, progressOf } from "./progress.ts";
+import { entriesOf, hasStarted, holderOf, isOver, type Progress, phaseOf, progressOf } from "./progress.ts";
 
 const BY_TESTBED = "berth.dev/testbed";
 const BY_JOB = "berth.dev/job";
-const BY_HOLDER = "berth.dev/scheduling";
+/** Jobs by the Scheduling that has them. */
+export const BY_HOLDER = "berth.dev/scheduling";
 
 export interface SchedulingControllerOptions {
   readonly cache: Cache;
   readonly ledger: Ledger;
+  readonly events: EventRecorder;
 }
 
 /** Has to be called before the caches start. */
@@ -55,6 +59,14 @@ export function indexForSchedulings(cache: Cache): void {
     .addIndex(BY_JOB, (scheduling) => wishesOf(scheduling).map(({ job }) => job));
   cache.informer(BatchJob).addIndex(BY_HOLDER, (job) => [holderOf(job) ?? ""]);
 }
+
+export const schedulingRights = [
+  may([...SEE, "delete"], Scheduling),
+  may(["update"], Scheduling, "status"),
+  may([...SEE, "patch"], BatchJob),
+  may(SEE, Testbed),
+  may(SEE, Slot),
+];
 
 export function schedulingController(options: SchedulingControllerOptions): ControllerOptions<Testbed> {
   const { cache } = options;
@@ -84,16 +96,16 @@ async function reconcile(
   options: SchedulingControllerOptions,
 ): Promise<Result | undefined> {
   const { cache } = options;
-  const { client, clock } = context;
+  const { clock } = context;
   const testbed = keyText(key);
-  await releaseOrphans(client, cache);
   const all = cache.informer(Scheduling).byIndex(BY_TESTBED, testbed).toSorted(byAge);
   const exists = cache.informer(Testbed).get(key) !== undefined;
   const pool = poolOf(testbed, key, options);
   let reserved: Reserved = NOTHING_RESERVED;
   let next = Number.POSITIVE_INFINITY;
   for (const scheduling of all) {
-    const wakeAt = await carryOut(scheduling, { exists, pool, reserved, testbed, context, options }, (kept) => {
+    const owner = ownerOf(all, options);
+    const wakeAt = await carryOut(scheduling, { exists, pool, reserved, owner, testbed, context, options }, (kept) => {
       reserved = kept;
     });
     next = Math.min(next, wakeAt);
@@ -106,6 +118,8 @@ interface Scene {
   readonly exists: boolean;
   readonly pool: Pool;
   readonly reserved: Reserved;
+  /** An exclusive Scheduling that has begun. */
+  readonly owner: string | undefined;
   readonly testbed: string;
   readonly context: Context;
   readonly options: SchedulingControllerOptions;
@@ -121,9 +135,13 @@ async function carryOut(scheduling: Scheduling, scene: Scene, keep: (reserved: R
   const progress = progressIn(scheduling, wishes, scene, now);
   const { grants, waits } = decide(scheduling, progress, scene);
   const granted = new Set<string>();
-  for (const grant of grants) if (await claim(scheduling, grant, scene)) granted.add(grant.job);
-  for (const { job } of waits) await enqueue(scheduling, job, scene);
-  keep(reservedBy(keyText(keyOf(scheduling)), wishes, { grants, waits }, scene.reserved));
+  await together(grants, async (grant) => {
+    if (await claim(scheduling, grant, scene)) granted.add(grant.job);
+  });
+  await together(waits, ({ job }) => enqueue(scheduling, job, scene));
+  const kept = reservedBy(keyText(keyOf(scheduling)), wishes, { grants, waits }, scene.reserved);
+  // Who wants to be alone keeps everything: otherwise those who come later would never let it in.
+  keep(scheduling.spec.exclusive ? { ...kept, all: kept.all ?? keyText(keyOf(scheduling)) } : kept);
   const after = granted.size === 0 ? progress : progressIn(scheduling, wishes, scene, now);
   const isOverNow = await tell(scheduling, wishes, after, waits, scene, now);
   for (const job of after.release) await release(client, jobIn(scene.options.cache, job));
@@ -157,7 +175,7 @@ function decide(
   scene: Scene,
 ): { grants: readonly Grant[]; waits: readonly Wait[] } {
   const blocked: Wait[] = waiting.flatMap(({ wish, obstacle }) =>
-    obstacle === undefined ? [] : [{ job: wish.job, reason: "BehindOthers", message: obstacle }],
+    obstacle === undefined ? [] : [{ job: wish.job, reason: "JobUnavailable", message: obstacle }],
   );
   const open = waiting.filter(({ obstacle }) => obstacle === undefined).map(({ wish }) => wish);
   if (!scene.exists) {
@@ -167,8 +185,11 @@ function decide(
       waits: [...blocked, ...open.map(({ job }) => ({ job, reason: "NoSuchSlot" as const, message }))],
     };
   }
-  const others = scheduling.spec.exclusive ? othersOn(scheduling, scene) : exclusiveOn(scheduling, scene);
-  const { grants, waits } = plan({ wishes: open, pool: scene.pool, reserved: scene.reserved, others });
+  const others = scheduling.spec.exclusive ? othersOn(scheduling, scene) : [];
+  const { owner } = scene;
+  const reserved =
+    owner === undefined || owner === keyText(keyOf(scheduling)) ? scene.reserved : { ...scene.reserved, all: owner };
+  const { grants, waits } = plan({ wishes: open, pool: scene.pool, reserved, others });
   return { grants, waits: [...waits, ...blocked] };
 }
 
@@ -181,14 +202,14 @@ function othersOn(scheduling: Scheduling, { testbed, options: { ledger, cache } 
   });
 }
 
-/** Jobs of an exclusive Scheduling that has the testbed to itself. */
-function exclusiveOn(scheduling: Scheduling, scene: Scene): string[] {
-  const { cache } = scene.options;
-  return othersOn(scheduling, scene).filter((job) => {
-    const found = jobIn(cache, job);
-    const [holder] = keysIn(found && holderOf(found)).map((each) => cache.informer(Scheduling).get(each));
-    return holder?.spec.exclusive === true;
+/** The exclusive Scheduling that has the testbed to itself: from its first claim to its end, also between two jobs. */
+function ownerOf(all: readonly Scheduling[], { cache }: SchedulingControllerOptions): string | undefined {
+  const owner = all.find((scheduling) => {
+    if (!scheduling.spec.exclusive || scheduling.status?.completionTime !== undefined) return false;
+    const ours = cache.informer(BatchJob).byIndex(BY_HOLDER, keyText(keyOf(scheduling)));
+    return ours.some(({ spec }) => spec.creationRequest) || (scheduling.status?.jobs ?? []).some(hasStarted);
   });
+  return owner && keyText(keyOf(owner));
 }
 
 /** Claims a job and its slots. Whether that has succeeded: if somebody has changed the job, it is looked at again. */
@@ -217,17 +238,8 @@ async function enqueue(scheduling: Scheduling, job: string, { context, options }
 }
 
 /** Lets a job go: nobody has it, and it has no slots. */
-async function release(client: Client, job: BatchJob | undefined): Promise<void> {
+export async function release(client: Client, job: BatchJob | undefined): Promise<void> {
   if (job) await patched(client, job, { activeScheduling: null, creationRequest: null });
-}
-
-/** Jobs whose Scheduling is gone are nobody's. */
-async function releaseOrphans(client: Client, cache: Cache): Promise<void> {
-  const schedulings = cache.informer(Scheduling);
-  for (const job of cache.informer(BatchJob).list()) {
-    const [holder] = keysIn(holderOf(job));
-    if (holder && !schedulings.get(holder)) await release(client, job);
-  }
 }
 
 /** Changes a job as it is known; `false` if it is not so any more. */
@@ -248,7 +260,7 @@ async function tell(
   wishes: readonly Wish[],
   progress: Progress,
   waits: readonly Wait[],
-  { context: { client, clock } }: Scene,
+  { context: { client, clock }, options: { events } }: Scene,
   now: number,
 ): Promise<boolean> {
   const entries = entriesOf(scheduling, wishes, progress, waits);
@@ -277,12 +289,19 @@ async function tell(
     observedGeneration: generation,
     conditions: [...withCondition(before.conditions ?? [], condition, clock)],
   };
-  if (JSON.stringify(status) !== JSON.stringify(before)) {
+  if (!isSame(status, before)) {
     try {
       await client.status.update(Scheduling, { ...scheduling, status });
     } catch (error) {
       if (!isConflict(error) && !isNotFound(error)) throw error;
       return false;
+    }
+    if (phase !== before.phase) {
+      events.event(scheduling, {
+        reason: phase,
+        note: condition.message,
+        type: phase === "Failed" ? "Warning" : "Normal",
+      });
     }
   }
   return over;
@@ -311,8 +330,17 @@ function poolOf(testbed: string, key: ObjectKey, { cache, ledger }: SchedulingCo
   return { usable, isFree: (slot) => free.has(slot) && ledger.isFree(testbed, slot) };
 }
 
+/** Not all at once: there may be thousands. */
+async function together<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+  for (let first = 0; first < items.length; first += AT_ONCE) {
+    await Promise.all(items.slice(first, first + AT_ONCE).map(act));
+  }
+}
+
+const AT_ONCE = 64;
+
 function testbedOf({ metadata, spec }: Scheduling): string {
-  return keyText({ namespace: spec.testbed.namespace ?? metadata.namespace, name: spec.testbed.name });
+  return keyText({ namespace: spec.testbed.namespace || metadata.namespace, name: spec.testbed.name });
 }
 
 function byAge(a: Scheduling, b: Scheduling): number {

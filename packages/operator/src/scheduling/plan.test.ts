@@ -39,7 +39,7 @@ describe("by queue", () => {
   it("a job gets all of its slots or none, and nobody overtakes", () => {
     expect(shown(plan({ wishes: queue("a", "b", "b", "b", "c"), pool: pool([0, 1, 2, 3], [3]) }))).toEqual({
       grants: { a: [0] },
-      waits: { b: "wants 3 slots, and 2 are free", c: "n/b comes first" },
+      waits: { b: "wants 3 slots, and 2 are free", c: "others come first in the queue" },
     });
   });
 

@@ -10,6 +10,7 @@
  */
 import { keyText } from "@berth/kube";
 import type { Scheduling } from "@berth/model";
+import { someOf } from "../words.ts";
 
 /** One job of a Scheduling, and the slots that it is to have: some that are named, or so many of any. */
 export interface Wish {
@@ -25,7 +26,7 @@ export interface Wish {
 /** The wishes of a Scheduling, in the order in which they are to start. */
 export function wishesOf({ metadata, spec }: Pick<Scheduling, "metadata" | "spec">): Wish[] {
   const keyOf = (job: { name: string; namespace?: string | undefined }) =>
-    keyText({ namespace: job.namespace ?? metadata.namespace, name: job.name });
+    keyText({ namespace: job.namespace || metadata.namespace, name: job.name });
   if (spec.slotBased) {
     return spec.slotBased.map((entry) => ({
       job: keyOf(entry),
@@ -59,7 +60,7 @@ export interface Grant {
 /** A wish that is not, and why. */
 export interface Wait {
   readonly job: string;
-  readonly reason: "SlotsTaken" | "NoSuchSlot" | "TooFewSlots" | "BehindOthers" | "Exclusive";
+  readonly reason: "SlotsTaken" | "NoSuchSlot" | "TooFewSlots" | "BehindOthers" | "Exclusive" | "JobUnavailable";
   readonly message: string;
 }
 
@@ -90,7 +91,7 @@ export interface PlanInput {
 /** What can start now, and why the rest cannot. */
 export function plan({ wishes, pool, reserved = NOTHING_RESERVED, others = [] }: PlanInput): Plan {
   if (others.length > 0) {
-    const message = `waits until nobody else has slots of the testbed: ${some(others)}`;
+    const message = `waits until nobody else has slots of the testbed: ${someOf(others)}`;
     return { grants: [], waits: wishes.map(({ job }) => ({ job, reason: "Exclusive", message })) };
   }
   const isOpen = (slot: number) => pool.isFree(slot) && !reserved.slots.has(slot) && reserved.all === undefined;
@@ -120,16 +121,17 @@ function byQueue(wishes: readonly Wish[], { usable }: Pool, isOpen: IsOpen, { al
   const open = usable.filter(isOpen);
   const [ready, waits]: [Wish[], Wait[]] = [[], []];
   let left = open.length;
-  let first: string | undefined;
+  let isBlocked = false;
   for (const wish of wishes) {
     const { job, count } = wish;
     if (count > usable.length) {
       const message = `wants ${count} slots, and the testbed has ${usable.length} that could be used`;
       waits.push({ job, reason: "TooFewSlots", message });
     } else if (all !== undefined) waits.push({ job, reason: "BehindOthers", message: `${all} comes first` });
-    else if (first !== undefined) waits.push({ job, reason: "BehindOthers", message: `${first} comes first` });
+    // Not which: a long queue would be told anew whenever its head moves.
+    else if (isBlocked) waits.push({ job, reason: "BehindOthers", message: "others come first in the queue" });
     else if (count > left) {
-      first = job;
+      isBlocked = true;
       waits.push({ job, reason: "SlotsTaken", message: `wants ${count} slots, and ${left} are free` });
     } else {
       left -= count;
@@ -139,6 +141,9 @@ function byQueue(wishes: readonly Wish[], { usable }: Pool, isOpen: IsOpen, { al
   return { grants: dealt(ready, open), waits };
 }
 
+/** Who waits for one of these waits for something else than slots, and keeps none from others: nobody waits in a circle. */
+const KEEPS_NOTHING: ReadonlySet<Wait["reason"]> = new Set(["NoSuchSlot", "TooFewSlots", "JobUnavailable"]);
+
 /** What a Scheduling keeps from those after it: what it waits for. */
 export function reservedBy(
   name: string,
@@ -146,9 +151,7 @@ export function reservedBy(
   { waits }: Plan,
   before: Reserved = NOTHING_RESERVED,
 ): Reserved {
-  const waiting = new Set(
-    waits.filter(({ reason }) => reason !== "NoSuchSlot" && reason !== "TooFewSlots").map(({ job }) => job),
-  );
+  const waiting = new Set(waits.filter(({ reason }) => !KEEPS_NOTHING.has(reason)).map(({ job }) => job));
   const slots = new Set(before.slots);
   let { all } = before;
   for (const wish of wishes) {
@@ -178,20 +181,14 @@ function problemOf(
 ): Omit<Wait, "job"> | undefined {
   const missing = slots.filter((slot) => !usable.has(slot));
   if (missing.length > 0) {
-    return { reason: "NoSuchSlot", message: `the testbed has no slot ${some(missing)} that could be used` };
+    return { reason: "NoSuchSlot", message: `the testbed has no slot ${someOf(missing)} that could be used` };
   }
   const behind = slots.filter((slot) => spoken.has(slot));
-  if (behind.length > 0) return { reason: "BehindOthers", message: `others come first in slot ${some(behind)}` };
+  if (behind.length > 0) return { reason: "BehindOthers", message: `others come first in slot ${someOf(behind)}` };
   const taken = slots.filter((slot) => !isOpen(slot));
   if (taken.length > 0) {
     if (reserved.all !== undefined) return { reason: "BehindOthers", message: `${reserved.all} comes first` };
-    return { reason: "SlotsTaken", message: `waits for slot ${some(taken)}` };
+    return { reason: "SlotsTaken", message: `waits for slot ${someOf(taken)}` };
   }
   return undefined;
-}
-
-/** The first few of a list. */
-function some(list: readonly (string | number)[]): string {
-  const shown = list.slice(0, 5).join(", ");
-  return list.length > 5 ? `${shown} and ${list.length - 5} more` : shown;
 }

@@ -8,6 +8,7 @@
 import { keyText } from "@berth/kube";
 import type { BatchJob, Scheduling, SchedulingPhase } from "@berth/model";
 import { isFinal } from "../job/lifecycle.ts";
+import { claimOf } from "../ledger/ledger.ts";
 import type { Wait, Wish } from "./plan.ts";
 
 type Status = NonNullable<Scheduling["status"]>;
@@ -44,11 +45,22 @@ export interface ProgressInput {
 
 export function progressOf({ scheduling, wishes, jobOf, ours, now }: ProgressInput): Progress {
   const key = keyText({ namespace: scheduling.metadata.namespace, name: scheduling.metadata.name ?? "" });
-  const before = new Map((scheduling.status?.jobs ?? []).map((entry) => [entryKey(scheduling, entry), entry]));
+  const before = new Map<string, Entry>();
+  for (const entry of scheduling.status?.jobs ?? []) {
+    const job = entryKey(scheduling, entry);
+    if (!before.has(job)) before.set(job, entry);
+  }
   const [entries, waiting]: [(Entry | undefined)[], Waiting[]] = [[], []];
   const release = new Set<string>();
   const kept = new Set<string>();
+  const seen = new Set<string>();
   for (const wish of wishes) {
+    // The API server refuses a job that is there twice, unless one of the two spells out the namespace that both have.
+    if (seen.has(wish.job)) {
+      entries.push({ ...nameOf(scheduling, wish.job), phase: "Failed", message: "the job is there twice" });
+      continue;
+    }
+    seen.add(wish.job);
     const known = before.get(wish.job);
     const job = jobOf(wish.job);
     const isOurs = job !== undefined && holderOf(job) === key;
@@ -58,7 +70,7 @@ export function progressOf({ scheduling, wishes, jobOf, ours, now }: ProgressInp
       continue;
     }
     if (isOurs && job.spec.creationRequest) {
-      const entry = entryOf(scheduling, job, known);
+      const entry = entryOf(scheduling, job);
       entries.push(entry);
       kept.add(wish.job);
       if (isOver(entry)) release.add(wish.job);
@@ -105,12 +117,12 @@ export function phaseOf(entries: readonly Entry[], hopeless: number): Scheduling
   return entries.some(hasStarted) ? "Submission" : "Acquire";
 }
 
-function entryOf(scheduling: Scheduling, job: BatchJob, known: Entry | undefined): Entry {
+function entryOf(scheduling: Scheduling, job: BatchJob): Entry {
   const { creationRequest } = job.spec;
-  const isPresent = job.status?.claimTime === creationRequest?.claimTime;
+  const isPresent = job.status?.claimTime === claimOf(job)?.since;
   const phase = isPresent ? job.status?.phase : undefined;
   const shown = phase === undefined || phase === "Ready" || phase === "InQueue" ? "Submitted" : phase;
-  const message = isFinal(phase) ? job.status?.runs?.[0]?.message : known?.message;
+  const message = isFinal(phase) ? job.status?.runs?.[0]?.message : undefined;
   return {
     ...nameOf(scheduling, keyOfJob(job)),
     phase: shown,
@@ -137,12 +149,17 @@ function obstacleOf(
   return { obstacle: undefined, hopeless: false };
 }
 
+/** What the status of a Scheduling says of a job. */
+export function entryFor(scheduling: Scheduling, job: string): Entry | undefined {
+  return scheduling.status?.jobs?.find((entry) => entryKey(scheduling, entry) === job);
+}
+
 /** The Scheduling that has a job. */
 export function holderOf({ metadata, spec }: BatchJob): string | undefined {
   const { activeScheduling } = spec;
   return (
     activeScheduling &&
-    keyText({ namespace: activeScheduling.namespace ?? metadata.namespace, name: activeScheduling.name })
+    keyText({ namespace: activeScheduling.namespace || metadata.namespace, name: activeScheduling.name })
   );
 }
 
@@ -150,7 +167,7 @@ export function isOver({ phase }: Pick<Entry, "phase">): boolean {
   return phase === "Completed" || phase === "Failed" || phase === "Released";
 }
 
-function hasStarted({ phase }: Pick<Entry, "phase">): boolean {
+export function hasStarted({ phase }: Pick<Entry, "phase">): boolean {
   return phase !== "Waiting" && phase !== "InQueue";
 }
 
@@ -159,7 +176,7 @@ function keyOfJob({ metadata }: BatchJob): string {
 }
 
 function entryKey({ metadata }: Scheduling, { namespace, name }: Entry): string {
-  return keyText({ namespace: namespace ?? metadata.namespace, name });
+  return keyText({ namespace: namespace || metadata.namespace, name });
 }
 
 function nameOf({ metadata }: Scheduling, key: string): Pick<Entry, "name" | "namespace"> {

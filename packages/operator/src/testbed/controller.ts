@@ -8,6 +8,8 @@ import {
   type Clock,
   type ControllerOptions,
   coreV1,
+  type EventRecorder,
+  findCondition,
   isAlreadyExists,
   keyOf,
   keyText,
@@ -21,11 +23,13 @@ import {
   withoutFinalizer,
 } from "@berth/kube";
 import { BatchJob, Slot, Testbed } from "@berth/model";
+import type { Placement } from "../apps/application.ts";
+import { may, SEE } from "../install/rights.ts";
 import { claimOf, type Ledger } from "../ledger/ledger.ts";
 import { annotation, labelValueOf } from "../names.ts";
 import { isOver, slotOf } from "../placement/assign.ts";
 import type { Placing } from "../placement/gate.ts";
-import { removePod, unlessGone, unlessThere } from "../writes.ts";
+import { isSame, removePod, unlessGone, unlessThere } from "../writes.ts";
 import { ghostsFor } from "./ghosts.ts";
 import { nodeProblem } from "./slot-state.ts";
 import { type SlotPlan, slotsOf } from "./slots.ts";
@@ -37,10 +41,22 @@ const FINALIZER = "berth.dev/testbed";
 export interface TestbedControllerOptions {
   readonly cache: Cache;
   readonly ledger: Ledger;
+  readonly events: EventRecorder;
   readonly placing: Placing;
+  readonly placement: Placement;
   /** Of ghosts: anything that does nothing. */
   readonly ghostImage: string;
 }
+
+export const testbedRights = [
+  may([...SEE, "update"], Testbed),
+  may(["patch"], Testbed, "status"),
+  may([...SEE, "create", "update", "delete"], Slot),
+  may(["update"], Slot, "status"),
+  may(SEE, BatchJob),
+  may(SEE, coreV1.Node),
+  may([...SEE, "create", "delete"], coreV1.Pod),
+];
 
 export function testbedController(options: TestbedControllerOptions): ControllerOptions<Testbed> {
   const { cache } = options;
@@ -110,7 +126,7 @@ async function keepSlots(
 
 async function changed(known: Slot, wanted: Slot, client: Client): Promise<Slot> {
   const spec = { ...wanted.spec, unschedulable: known.spec.unschedulable };
-  return sameSpec(known.spec, spec) ? known : client.update(Slot, { ...known, spec });
+  return isSame(known.spec, spec) ? known : client.update(Slot, { ...known, spec });
 }
 
 async function created(wanted: Slot, client: Client): Promise<Slot | undefined> {
@@ -135,11 +151,15 @@ async function keepGhosts(
   testbed: Testbed,
   slots: readonly PlannedSlot[],
   client: Client,
-  { cache, placing, ghostImage: image }: TestbedControllerOptions,
+  { cache, placing, placement, ghostImage: image }: TestbedControllerOptions,
 ): Promise<void> {
   const name = keyText(keyOf(testbed));
   const { ghosts, executors } = podsOf(cache, keyOf(testbed));
-  const occupied = new Set(executors.filter((pod) => !isOver(pod)).map(slotOf));
+  const present = executors.filter((pod) => !isOver(pod));
+  const occupied = new Set(present.map(slotOf));
+  const awaited = new Set(
+    placement.type === "extender" ? present.filter(({ spec }) => !spec?.nodeName).map(slotOf) : [],
+  );
   const nodes = cache.informer(coreV1.Node);
   const { create, remove } = ghostsFor({
     testbed,
@@ -147,6 +167,7 @@ async function keepGhosts(
     slots,
     ghosts,
     isOccupied: (position) => occupied.has(position) || placing.has(name, position),
+    isAwaited: (position) => awaited.has(position),
     isUsable: (name) => nodeProblem(nodes.get({ name })) === undefined,
     image,
   });
@@ -170,7 +191,7 @@ async function tell(
     const status = slotStatus(object, view, clock.now());
     if (status !== object.status) await client.status.update(Slot, { ...object, status }).catch(unlessGone);
   }
-  await tellTestbed(testbed, slots, counts, views, client, clock);
+  await tellTestbed(testbed, slots, counts, views, client, clock, options.events);
 }
 
 async function tellTestbed(
@@ -180,6 +201,7 @@ async function tellTestbed(
   views: readonly SlotReport[],
   client: Client,
   clock: Clock,
+  events: EventRecorder,
 ): Promise<void> {
   const nodes = new Set(slots.filter(({ plan }) => !plan.leaving).map(({ plan }) => plan.nodeName)).size;
   const reasons = [...new Set(views.flatMap(({ reason }) => reason ?? []))];
@@ -206,8 +228,10 @@ async function tellTestbed(
     observedGeneration: generation,
     conditions: [...conditions],
   };
-  if (JSON.stringify(status) === JSON.stringify(testbed.status)) return;
+  if (isSame(status, testbed.status)) return;
   await client.status.patch(Testbed, keyOf(testbed), { merge: { status } }).catch(unlessGone);
+  if (findCondition(testbed.status?.conditions ?? [], "Ready")?.reason === ready.reason) return;
+  events.event(testbed, { reason: ready.reason, note: ready.message, type: isReady ? "Normal" : "Warning" });
 }
 
 /** The same object if nothing has changed. */
@@ -228,15 +252,6 @@ function slotStatus(
     ...(established && { established }),
   };
   return isSame(before, status) ? (before as Slot["status"]) : status;
-}
-
-function isSame(a: object, b: object): boolean {
-  const [left, right] = [Object.entries(a), b as Record<string, unknown>];
-  return left.length === Object.keys(b).length && left.every(([key, value]) => right[key] === value);
-}
-
-function sameSpec({ resources: a, ...known }: Slot["spec"], { resources: b, ...wanted }: Slot["spec"]): boolean {
-  return isSame(known, wanted) && isSame(a, b);
 }
 
 /** Changes of nodes that concern slots: heartbeats do not. */

@@ -37,6 +37,7 @@ const input = (
   slots: plans.map((plan) => ({ plan, object: slotObject(plan) })),
   ghosts,
   isOccupied: () => false,
+  isAwaited: () => false,
   isUsable: () => true,
   image: "pause",
   ...more,
@@ -83,6 +84,11 @@ describe("ghosts", () => {
     );
     expect([names(remove), names(create)]).toEqual([["ghost-t-0", "ghost-t-1", "ghost-t-2"], []]);
     expect(names(ghostsFor(input([planOf(2)])).create)).toEqual(["ghost-t-2"]);
+  });
+
+  it("stay until they are evicted for an executor that kube-scheduler makes room for, and are not made meanwhile", () => {
+    const awaited = { isOccupied: () => true, isAwaited: () => true };
+    expect(ghostsFor(input([planOf(0), planOf(1)], made(planOf(0)), awaited))).toEqual({ create: [], remove: [] });
   });
 
   it("are made anew in another size, or elsewhere; the same amount in other words is no other size", () => {

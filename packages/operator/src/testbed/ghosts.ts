@@ -21,6 +21,8 @@ export interface GhostsInput {
   readonly ghosts: readonly coreV1.Pod[];
   /** Whether an executor has been put into a slot, and has not ended. */
   readonly isOccupied: (position: number) => boolean;
+  /** Whether an executor is on its way to a slot whose ghost kube-scheduler will evict: until then it stays as it is. */
+  readonly isAwaited: (position: number) => boolean;
   /** Whether a node takes pods; ghosts that are there already stay. */
   readonly isUsable: (node: string) => boolean;
   readonly image: string;
@@ -37,6 +39,7 @@ export function ghostsFor({
   slots,
   ghosts,
   isOccupied,
+  isAwaited,
   isUsable,
   image,
 }: GhostsInput): GhostsPlan {
@@ -48,13 +51,18 @@ export function ghostsFor({
       ghost(testbed, testbedLabel, plan, object, image),
     );
   }
-  const [remove, present]: [coreV1.Pod[], Set<string>] = [[], new Set()];
+  const awaited = new Set(
+    slots.flatMap(({ plan }) =>
+      isAwaited(plan.position) ? [ghostName(testbed.metadata.name ?? "", plan.position)] : [],
+    ),
+  );
+  const [remove, present]: [coreV1.Pod[], Set<string>] = [[], new Set(awaited)];
   for (const pod of ghosts) {
     const { name = "", deletionTimestamp } = pod.metadata;
     const model = wanted.get(name);
     // As long as there is one of that name, also one that is on its way out, there cannot be another.
     present.add(name);
-    if (deletionTimestamp === undefined && !(model && isLike(pod, model))) remove.push(pod);
+    if (deletionTimestamp === undefined && !awaited.has(name) && !(model && isLike(pod, model))) remove.push(pod);
   }
   const create = [...wanted].flatMap(([name, pod]) => (!present.has(name) && isUsable(nodeOf(pod)) ? [pod] : []));
   return { create, remove };

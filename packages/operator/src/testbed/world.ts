@@ -11,6 +11,7 @@ import { type SlotPlan, texts } from "./slots.ts";
 /** Names of the indexes that caches are asked by. */
 const PODS_OF_TESTBED = "berth.dev/testbed";
 const SLOTS_OF_TESTBED = "berth.dev/testbed";
+const SLOTS_ON_NODE = "berth.dev/node";
 
 /** Has to be called before the caches start. */
 export function indexForTestbeds(cache: Cache): void {
@@ -22,7 +23,8 @@ export function indexForTestbeds(cache: Cache): void {
     .informer(Slot)
     .addIndex(SLOTS_OF_TESTBED, ({ metadata, spec }) => [
       keyText({ namespace: metadata.namespace, name: spec.testbed }),
-    ]);
+    ])
+    .addIndex(SLOTS_ON_NODE, ({ spec }) => [spec.nodeName]);
 }
 
 /** The ghosts and executors of a testbed. */
@@ -37,6 +39,22 @@ export function podsOf(
 
 export function slotObjectsOf(cache: Cache, testbed: ObjectKey): Slot[] {
   return [...cache.informer(Slot).byIndex(SLOTS_OF_TESTBED, keyText(testbed))];
+}
+
+/** Slots of all testbeds on a node. */
+export function slotsOn(node: string, cache: Cache): readonly Slot[] {
+  return cache.informer(Slot).byIndex(SLOTS_ON_NODE, node);
+}
+
+/** @param testbed - As "namespace/name". */
+export function slotObject(testbed: string, slot: number, cache: Cache): Slot | undefined {
+  const [key] = keysIn(testbed);
+  return key && cache.informer(Slot).get({ namespace: key.namespace, name: `${key.name}-${slot}` });
+}
+
+/** Who keeps a slot. */
+export function ghostOf({ namespace, name }: ObjectKey, slot: number, cache: Cache): coreV1.Pod | undefined {
+  return cache.informer(coreV1.Pod).get({ namespace, name: ghostName(name, slot) });
 }
 
 /** How it stands with a slot, who is in it and who has it. */

@@ -1,47 +1,39 @@
-/** Starts the operator on a cluster, with everything that it needs there. */
-import {
-  apiextensionsV1,
-  type Client,
-  type Clock,
-  isNotFound,
-  Manager,
-  schedulingV1,
-  silent,
-  sleep,
-  type Transport,
-} from "@berth/kube";
-import { resources } from "@berth/model";
-import type { ApplicationAdapter } from "../../apps/application.ts";
-import { job } from "../../apps/job.ts";
-import { addOperator } from "../../operator.ts";
-import { priorityClasses } from "../../priority-classes.ts";
+/** Starts the operator on a cluster. */
+import { type Clock, Manager, type ManagerOptions, silent, type Transport } from "@berth/kube";
+import { installedAdapters } from "../../apps/adapters.ts";
+import { OPERATOR } from "../../install/installation.ts";
+import { addOperator, type Operator, type OperatorOptions } from "../../operator.ts";
 
-/** Gives the function that ends it: in order, or in the middle of whatever it does. */
-export async function operatorOn(transport: Transport, client: Client, clock: Clock): Promise<() => Promise<void>> {
-  for (const resource of resources)
-    await client.apply(apiextensionsV1.CustomResourceDefinition, resource.crd(), { force: true });
-  for (const each of priorityClasses()) await client.apply(schedulingV1.PriorityClass, each, { force: true });
-  const manager = new Manager({ transport, clock, log: silent, name: "berth-operator" });
-  addOperator(manager, { adapters: [job as unknown as ApplicationAdapter] });
-  const over = new AbortController();
-  const running = manager.start({ signal: over.signal });
-  return async () => {
-    over.abort();
-    await running;
-  };
+export interface Running extends Operator {
+  /** Rejects if it has ended by itself. */
+  readonly ended: Promise<void>;
+  /** Ends it in order. */
+  stop(): Promise<void>;
 }
 
-/** Waits until the definitions are served. */
-export async function served(client: Client, clock: Clock): Promise<void> {
-  for (const resource of resources) {
-    for (;;) {
-      try {
-        await client.list(resource, { namespace: "default" });
-        break;
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-        await sleep(clock, 50);
-      }
-    }
-  }
+type OnOptions = Omit<OperatorOptions, "adapters"> & Pick<ManagerOptions, "leaderElection" | "random">;
+
+/** Everything that it needs has to be installed. */
+export async function operatorOn(
+  transport: Transport,
+  clock: Clock,
+  { leaderElection, random, ...options }: OnOptions = {},
+): Promise<Running> {
+  const manager = new Manager({
+    ...{ transport, clock, log: silent, name: OPERATOR },
+    ...(leaderElection && { leaderElection }),
+    ...(random && { random }),
+  });
+  const adapters = await installedAdapters(manager.apiReader);
+  const operator = addOperator(manager, { adapters, ...options });
+  const over = new AbortController();
+  const running = manager.start({ signal: over.signal });
+  return {
+    ...operator,
+    ended: running,
+    stop: async () => {
+      over.abort();
+      await running;
+    },
+  };
 }

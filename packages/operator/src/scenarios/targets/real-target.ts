@@ -1,20 +1,57 @@
-/** A real control plane with KWOK's nodes. */
-import { startCluster } from "@berth/cluster";
-import { Client, coreV1, HttpTransport, loadConnection, sleep, WallClock } from "@berth/kube";
-import type { Target } from "../target.ts";
-import { operatorOn, served } from "./operator-on.ts";
+/** A real control plane with KWOK's nodes, on which the operator has its own rights and no others. */
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Cluster, startCluster } from "@berth/cluster";
+import { Client, coreV1, HttpTransport, loadConnection, microTime, sleep, WallClock } from "@berth/kube";
+import { install } from "../../install/install.ts";
+import { OPERATOR } from "../../install/installation.ts";
+import { schedulerConfiguration } from "../../placement/scheduler-configuration.ts";
+import type { Target, TargetOptions } from "../target.ts";
+import { operatorOn } from "./operator-on.ts";
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
-export async function realTarget(): Promise<Target> {
+export interface RealTarget extends Target {
+  readonly cluster: Cluster;
+}
+
+export async function realTarget({ placement }: TargetOptions): Promise<RealTarget> {
   const clock = new WallClock();
-  const cluster = await startCluster({ name: `test-${process.pid}-operator` });
-  const transport = new HttpTransport(loadConnection({ kubeconfig: cluster.kubeconfig }));
+  const cluster = await startCluster({ name: `test-${process.pid}-operator-${placement}`, audit: true });
+  const connection = loadConnection({ kubeconfig: cluster.kubeconfig });
+  const transport = new HttpTransport(connection);
   const client = new Client(transport);
-  const stop = await operatorOn(transport, client, clock);
-  await served(client, clock);
+  await install(client, clock);
+  const account = operatorAccount("berth-system");
+  const restricted = new HttpTransport({ ...connection, impersonate: account }, { userAgent: OPERATOR });
+  const tls = certificates(cluster);
+  const operator = await operatorOn(
+    restricted,
+    clock,
+    placement === "gate"
+      ? {}
+      : { placement: { type: "extender", schedulerName: "berth" }, extender: { port: 0, tls: tls.ofServer } },
+  );
+  if (operator.extender) {
+    while (operator.extender.port === 0) await sleep(clock, 10);
+    const url = `https://127.0.0.1:${operator.extender.port}`;
+    const configuration = schedulerConfiguration({ schedulerName: "berth", url, tls: tls.ofClient });
+    await cluster.startScheduler("berth", configuration as Record<string, unknown>);
+  }
+  /** What a kubelet would say of itself. */
+  const ready = async (name: string, status: "True" | "False") => {
+    const condition = {
+      type: "Ready",
+      status,
+      reason: "Test",
+      message: "",
+      lastTransitionTime: microTime(clock.now()),
+    };
+    await client.status.patch(coreV1.Node, { name }, { strategic: { status: { conditions: [condition] } } });
+  };
   return {
     name: "real",
+    cluster,
     client,
     addNode: async (name, labels) => {
       const resources = { cpu: "8", memory: "32Gi", pods: "110" };
@@ -28,8 +65,8 @@ export async function realTarget(): Promise<Target> {
       });
     },
     removeNode: async (name) => void (await client.delete(coreV1.Node, { name })),
-    lastWord: async (key) =>
-      void (await client.status.patch(coreV1.Pod, key, { merge: { status: { phase: "Failed" } } })),
+    breakNode: (name) => ready(name, "False"),
+    mendNode: (name) => ready(name, "True"),
     pass: (milliseconds) => sleep(clock, milliseconds),
     eventually: async (what, ask) => {
       for (const end = clock.steady() + PATIENCE_MS; clock.steady() < end; await sleep(clock, 100)) {
@@ -39,9 +76,26 @@ export async function realTarget(): Promise<Target> {
       throw new Error(`waited in vain: ${what}`);
     },
     close: async () => {
-      await stop();
+      await operator.stop();
+      await restricted.close();
       await transport.close();
       await cluster.stop();
     },
+  };
+}
+
+/** Whom the API server takes the operator for, by the word of an administrator. */
+function operatorAccount(namespace: string) {
+  const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"];
+  return { user: `system:serviceaccount:${namespace}:${OPERATOR}`, groups };
+}
+
+/** The cluster's own: kube-scheduler shows its administrator's certificate. */
+function certificates({ kubeconfig }: Cluster) {
+  const file = (name: string) => join(dirname(kubeconfig), "pki", name);
+  const read = (name: string) => readFileSync(file(name), "utf8");
+  return {
+    ofServer: { cert: read("server.crt"), key: read("server.key"), ca: read("ca.crt") },
+    ofClient: { caFile: file("ca.crt"), certFile: file("admin.crt"), keyFile: file("admin.key") },
   };
 }

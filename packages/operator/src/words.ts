@@ -1,0 +1,5 @@
+/** The first few of a list, for messages: people read them, and objects have room for so much. */
+export function someOf(list: readonly (string | number)[]): string {
+  const shown = list.slice(0, 5).join(", ");
+  return list.length > 5 ? `${shown} and ${list.length - 5} more` : shown;
+}
