@@ -12,8 +12,9 @@ import { Seating } from "./placement/seating.ts";
 import { indexForSeats, seatsIn } from "./placement/seats.ts";
 import { indexForSchedulings, schedulingController } from "./scheduling/controller.ts";
 import { orphanController } from "./scheduling/orphans.ts";
+import { slotController } from "./slot/controller.ts";
+import { indexForSlots } from "./slot/world.ts";
 import { testbedController } from "./testbed/controller.ts";
-import { indexForTestbeds } from "./testbed/world.ts";
 
 /** What an operator is made of. */
 export interface OperatorOptions {
@@ -43,12 +44,13 @@ export function addOperator(manager: Manager, options: OperatorOptions): Operato
   const placing = new Placing();
   const events = manager.eventRecorder();
   const seating = new Seating({ cache, ledger, events, placing, placement });
-  indexForTestbeds(cache);
+  indexForSlots(cache);
   indexForJobs({ cache, adapters });
   indexForSchedulings(cache);
   indexForSeats(cache);
   keepUp(manager, ledger);
-  manager.addController(testbedController({ cache, ledger, events, placing, placement, ghostImage }));
+  manager.addController(testbedController({ cache, ledger, events }));
+  manager.addController(slotController({ cache, ledger, placing, placement, ghostImage }));
   manager.addController(jobController({ cache, ledger, events, seating, adapters, placement, reader }));
   manager.addController(orphanController({ cache, reader }));
   manager.addController(schedulingController({ cache, ledger, events }));

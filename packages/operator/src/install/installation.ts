@@ -15,6 +15,7 @@ import { jobRights } from "../job/controller.ts";
 import { priorityClasses } from "../priority-classes.ts";
 import { schedulingRights } from "../scheduling/controller.ts";
 import { orphanRights } from "../scheduling/orphans.ts";
+import { slotRights } from "../slot/controller.ts";
 import { testbedRights } from "../testbed/controller.ts";
 import { may, type Right, rulesFor, SEE } from "./rights.ts";
 
@@ -63,6 +64,7 @@ const owners = [Testbed, Slot, BatchJob];
 
 const everywhere: readonly Right[] = [
   ...testbedRights,
+  ...slotRights,
   ...jobRights,
   ...schedulingRights,
   ...orphanRights,

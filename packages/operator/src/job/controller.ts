@@ -28,8 +28,8 @@ import { may, SEE } from "../install/rights.ts";
 import type { Claim, Ledger } from "../ledger/ledger.ts";
 import { annotation } from "../names.ts";
 import type { Seating } from "../placement/seating.ts";
+import { keysIn, slotAt, slotsOn } from "../slot/world.ts";
 import { texts } from "../testbed/slots.ts";
-import { keysIn, slotObject, slotsOn } from "../testbed/world.ts";
 import { isSame, unlessGone, unlessThere } from "../writes.ts";
 import { type ApplicationView, isFinal, type JobStep, type JobWorld, nextStep } from "./lifecycle.ts";
 import { reasonsThatChanged } from "./reasons.ts";
@@ -141,7 +141,7 @@ function orderOf(
   const [key] = keysIn(claim?.testbed);
   const testbed = key && options.cache.informer(Testbed).get(key);
   if (!claim || !key || !testbed || action.type !== "create") return undefined;
-  const [first] = claim.slots.map((slot) => slotObject(claim.testbed, slot, options.cache));
+  const [first] = claim.slots.map((slot) => slotAt(claim.testbed, slot, options.cache));
   if (!first) return undefined;
   return {
     job,

@@ -6,7 +6,7 @@ import type { Claim, Ledger } from "../ledger/ledger.ts";
 import { annotation, label } from "../names.ts";
 import { isOver, slotOf } from "../placement/assign.ts";
 import { entryFor, holderOf } from "../scheduling/progress.ts";
-import { keysIn, slotObject, slotsOn } from "../testbed/world.ts";
+import { keysIn, slotAt, slotsOn } from "../slot/world.ts";
 import type { ApplicationView, JobWorld } from "./lifecycle.ts";
 
 const BY_JOB = "berth.dev/job";
@@ -86,7 +86,7 @@ export function executorsOf(job: BatchJob, cache: Cache): coreV1.Pod[] {
 
 /** Jobs that have slots on the same nodes. */
 function neighboursOf(key: string, { testbed, slots }: Claim, cache: Cache, ledger: Ledger): string[] {
-  const nodes = new Set(slots.flatMap((slot) => slotObject(testbed, slot, cache)?.spec.nodeName ?? []));
+  const nodes = new Set(slots.flatMap((slot) => slotAt(testbed, slot, cache)?.spec.nodeName ?? []));
   const others = new Set<string>();
   for (const { metadata, spec } of [...nodes].flatMap((node) => slotsOn(node, cache))) {
     const of = keyText({ namespace: metadata.namespace, name: spec.testbed });
@@ -99,7 +99,7 @@ function neighboursOf(key: string, { testbed, slots }: Claim, cache: Cache, ledg
 /** Slots whose node is gone: whoever was in them is gone as well, and nobody can come after. */
 function lostSlots({ testbed, slots }: Claim, cache: Cache): string[] {
   return slots.flatMap((slot) => {
-    const name = slotObject(testbed, slot, cache)?.spec.nodeName;
+    const name = slotAt(testbed, slot, cache)?.spec.nodeName;
     if (name === undefined || cache.informer(coreV1.Node).get({ name })) return [];
     return [`slot ${slot} is gone with its node ${name}`];
   });

@@ -3,10 +3,11 @@
  * so, and those whom kube-scheduler forgets are helped.
  */
 import type { Cache, Client, coreV1, EventRecorder } from "@berth/kube";
+import { keyOf } from "@berth/kube";
 import type { BatchJob } from "@berth/model";
 import type { Placement } from "../apps/application.ts";
 import type { Claim, Ledger } from "../ledger/ledger.ts";
-import { ghostOf, keysIn, slotObject } from "../testbed/world.ts";
+import { ghostOf, slotAt, slotKey } from "../slot/world.ts";
 import { removePod } from "../writes.ts";
 import { type Assignment, assign } from "./assign.ts";
 import { isGated, type Placing, place } from "./gate.ts";
@@ -54,23 +55,23 @@ export class Seating {
 
   async #letIn(assignment: Assignment, claim: Claim, client: Client): Promise<void> {
     const { cache, ledger, placing, placement } = this.#options;
-    const [testbed] = keysIn(claim.testbed);
-    const node = slotObject(claim.testbed, assignment.slot, cache)?.spec.nodeName;
-    if (!testbed || node === undefined || !isGated(assignment.pod)) return;
-    const ghost = placement.type === "gate" ? ghostOf(testbed, assignment.slot, cache) : undefined;
+    const slot = slotAt(claim.testbed, assignment.slot, cache);
+    if (!slot || !isGated(assignment.pod)) return;
+    const node = slot.spec.nodeName;
+    const ghost = placement.type === "gate" ? ghostOf(keyOf(slot), cache) : undefined;
     await place({ client, ledger, claim, placing, assignment, node, ghost });
   }
 
   async #help(placed: readonly Assignment[], claim: Claim, client: Client, now: number): Promise<number> {
-    const [testbed] = keysIn(claim.testbed);
     const before = this.#underWay.get(claim.job);
     const after = new Map<string, number>();
     for (const { pod, slot } of placed) {
-      if (!testbed || pod.spec?.nodeName) continue;
+      const key = slotKey(claim.testbed, slot);
+      if (!key || pod.spec?.nodeName) continue;
       const { uid = "" } = pod.metadata;
       const since = before?.get(uid) ?? now;
       after.set(uid, since);
-      const ghost = ghostOf(testbed, slot, this.#options.cache);
+      const ghost = ghostOf(key, this.#options.cache);
       if (ghost && now - since >= PATIENCE_MS) await removePod(client, ghost);
     }
     if (after.size > 0) this.#underWay.set(claim.job, after);

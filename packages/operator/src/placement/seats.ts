@@ -1,7 +1,7 @@
 /** What the extender knows of the cluster, from caches. */
-import { type Cache, coreV1 } from "@berth/kube";
+import { type Cache, coreV1, keyOf } from "@berth/kube";
 import { annotation, label } from "../names.ts";
-import { ghostOf, keysIn, slotObject } from "../testbed/world.ts";
+import { ghostOf, slotAt } from "../slot/world.ts";
 import { slotOf } from "./assign.ts";
 import type { Seats } from "./extender.ts";
 
@@ -19,10 +19,9 @@ export function seatsIn(cache: Cache): Seats {
     of: (pod) => {
       const { annotations = {}, labels = {} } = pod.metadata;
       const [testbed, slot] = [annotations[annotation.testbed], slotOf(pod)];
-      const [key] = keysIn(testbed);
-      if (labels[label.role] !== "executor" || testbed === undefined || !key || slot === undefined) return undefined;
-      const node = slotObject(testbed, slot, cache)?.spec.nodeName;
-      return node === undefined ? undefined : { slot, node, ghost: ghostOf(key, slot, cache) };
+      if (labels[label.role] !== "executor" || testbed === undefined || slot === undefined) return undefined;
+      const found = slotAt(testbed, slot, cache);
+      return found && { slot, node: found.spec.nodeName, ghost: ghostOf(keyOf(found), cache) };
     },
     tenant: (uid) => cache.informer(coreV1.Pod).byIndex(BY_UID, uid)[0],
   };

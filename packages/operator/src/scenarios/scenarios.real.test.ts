@@ -9,8 +9,8 @@ const NOT_HERE = [
   "update batchjobs/finalizers", // where owners may only be blocked by those who could release them
   "update slots/finalizers",
   "update testbeds/finalizers",
-  ...["create", "delete", "get", "list", "watch"].map((verb) => `${verb} flinkdeployments`), // their operators are not installed
-  ...["create", "delete", "get", "list", "watch"].map((verb) => `${verb} sparkapplications`),
+  ...["create", "delete", "get"].map((verb) => `${verb} flinkdeployments`), // their operators are not installed
+  ...["create", "delete", "get"].map((verb) => `${verb} sparkapplications`),
 ];
 
 describe.each(["gate", "extender"] as const)("on a real control plane, by %s", (placement) => {
@@ -34,6 +34,8 @@ describe.each(["gate", "extender"] as const)("on a real control plane, by %s", (
       .map(textOf);
     expect([...new Set(refused)]).toEqual([]);
     const used = new Set(asked.map(textOf));
-    expect(granted.filter((right) => !used.has(right)).sort()).toEqual(NOT_HERE.toSorted());
+    // A watch is recorded when it ends, and that is not yet; whether there is a list before it is up to the server.
+    const recorded = granted.filter((right) => !/^(list|watch) /.test(right));
+    expect(recorded.filter((right) => !used.has(right)).sort()).toEqual(NOT_HERE.toSorted());
   });
 });

@@ -66,8 +66,10 @@ export function testbeds(it: Tell): void {
         { merge: { spec: { slotsPerNode: 3 } } },
       );
       await world.states("free", "free", "unavailable");
-      const [, , slot] = await world.slots();
-      expect(slot?.status?.reason).toMatch(/^there is no room for it on its node: .*Insufficient cpu/);
+      await world.eventually("the reason", async () => {
+        const [, , slot] = await world.slots();
+        return /^there is no room for it on its node: .*Insufficient cpu/.test(slot?.status?.reason ?? "");
+      });
       await world.client.delete(coreV1.Pod, { namespace: world.namespace, name: "other" }, { gracePeriodSeconds: 0 });
       await world.states("free", "free", "free");
     },

@@ -16,6 +16,7 @@ import {
   kubernetesTime,
   microTime,
   type ObjectKey,
+  onUpdate,
   type ReconcileContext,
   type Request,
   type Result,
@@ -25,7 +26,9 @@ import {
 import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
 import { may, SEE } from "../install/rights.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { keysIn, slotViews } from "../testbed/world.ts";
+import { Pace } from "../pace.ts";
+import { keysIn, reportOn, slotsOf, testbedKey } from "../slot/world.ts";
+import { together } from "../together.ts";
 import { isSame, unlessGone } from "../writes.ts";
 import {
   type Grant,
@@ -71,6 +74,7 @@ export const schedulingRights = [
 export function schedulingController(options: SchedulingControllerOptions): ControllerOptions<Testbed> {
   const { cache } = options;
   const schedulings = cache.informer(Scheduling);
+  const pace = new Pace();
   const concerned = (job: BatchJob): ObjectKey[] => {
     const key = keyText(keyOf(job));
     const holder = keysIn(holderOf(job)).flatMap((each) => schedulings.get(each) ?? []);
@@ -81,10 +85,14 @@ export function schedulingController(options: SchedulingControllerOptions): Cont
     for: Testbed,
     watches: [
       watch(Scheduling, (scheduling) => keysIn(testbedOf(scheduling))),
-      watch(BatchJob, concerned),
-      watch(Slot, ({ metadata, spec }) => [{ namespace: metadata.namespace, name: spec.testbed }]),
+      watch(BatchJob, concerned, { predicates: [onUpdate(jobMoved)] }),
+      watch(Slot, (slot) => [testbedKey(slot)], { predicates: [onUpdate(slotMoved)] }),
     ],
-    reconcile: (request, context) => reconcile(request, context, options),
+    reconcile: async (request, context) => {
+      const size = slotsOf(request, cache).length + schedulings.byIndex(BY_TESTBED, keyText(request)).length;
+      const delay = pace.delay(keyText(request), size, context.clock);
+      return delay > 0 ? { requeueAfter: delay } : reconcile(request, context, options);
+    },
   };
 }
 
@@ -324,20 +332,31 @@ async function tidyUp(
 }
 
 function poolOf(testbed: string, key: ObjectKey, { cache, ledger }: SchedulingControllerOptions): Pool {
-  const views = slotViews(cache, ledger, key);
-  const usable = views.filter(({ state }) => state !== "unavailable").map(({ position }) => position);
-  const free = new Set(views.filter(({ state }) => state === "free").map(({ position }) => position));
-  return { usable, isFree: (slot) => free.has(slot) && ledger.isFree(testbed, slot) };
-}
-
-/** Not all at once: there may be thousands. */
-async function together<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
-  for (let first = 0; first < items.length; first += AT_ONCE) {
-    await Promise.all(items.slice(first, first + AT_ONCE).map(act));
+  const object = cache.informer(Testbed).get(key);
+  const [usable, free]: [number[], Set<number>] = [[], new Set()];
+  for (const slot of slotsOf(key, cache)) {
+    const { state } = reportOn(slot, object, cache, ledger);
+    if (state !== "unavailable") usable.push(slot.spec.position);
+    if (state === "free") free.add(slot.spec.position);
   }
+  return { usable: usable.sort((a, b) => a - b), isFree: (slot) => free.has(slot) && ledger.isFree(testbed, slot) };
 }
 
-const AT_ONCE = 64;
+/** Jobs move on in many steps; only some of them are the Scheduling's affair. */
+function jobMoved(old: BatchJob, job: BatchJob): boolean {
+  return (
+    old.metadata.generation !== job.metadata.generation ||
+    old.metadata.deletionTimestamp !== job.metadata.deletionTimestamp ||
+    old.status?.phase !== job.status?.phase ||
+    old.status?.claimTime !== job.status?.claimTime
+  );
+}
+
+/** A slot has become free, or cannot be used any more, or can again. */
+function slotMoved(old: Slot, slot: Slot): boolean {
+  const [before, after] = [old.status?.state, slot.status?.state];
+  return before !== after && [before, after].some((state) => state === "free" || state === "unavailable");
+}
 
 function testbedOf({ metadata, spec }: Scheduling): string {
   return keyText({ namespace: spec.testbed.namespace || metadata.namespace, name: spec.testbed.name });

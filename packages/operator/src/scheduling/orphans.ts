@@ -2,7 +2,7 @@
 import { type Cache, type ControllerOptions, keyOf, keyText, type Reader, type Result, watch } from "@berth/kube";
 import { BatchJob, Scheduling } from "@berth/model";
 import { may, SEE } from "../install/rights.ts";
-import { keysIn } from "../testbed/world.ts";
+import { keysIn } from "../slot/world.ts";
 import { BY_HOLDER, release } from "./controller.ts";
 import { holderOf } from "./progress.ts";
 

@@ -32,7 +32,7 @@ export interface SlotsInput {
 }
 
 /** In the order of their positions. */
-export function slotsOf({ spec, nodes, present, isTaken }: SlotsInput): SlotPlan[] {
+export function plannedSlots({ spec, nodes, present, isTaken }: SlotsInput): SlotPlan[] {
   const wanted = new Map<string, Omit<SlotPlan, "position">>();
   for (const { name, id } of membersOf(spec, nodes)) {
     for (let positionOnNode = 0; positionOnNode < spec.slotsPerNode; positionOnNode++) {
@@ -58,7 +58,7 @@ export function slotsOf({ spec, nodes, present, isTaken }: SlotsInput): SlotPlan
       slots.push({ ...plan, position: known.position, resources });
     } else if (taken) {
       const { position, nodeName, nodeId, positionOnNode, resources } = known;
-      const leaving = reasonOf(known, spec, nodes);
+      const leaving = reasonToLeave(known, spec, nodeOf(known.nodeName, nodes)) ?? "the testbed is about to go";
       slots.push({ position, nodeName, nodeId, positionOnNode, resources: texts(resources), leaving });
     }
   }
@@ -110,13 +110,22 @@ function onePerPosition(slots: readonly Slot[]): Slot[] {
   return [...oldest.values()].sort((a, b) => a.spec.position - b.spec.position);
 }
 
-function reasonOf(slot: Slot["spec"], spec: Testbed["spec"], nodes: readonly coreV1.Node[]): string {
-  const node = nodes.find(({ metadata }) => metadata.name === slot.nodeName);
+function nodeOf(name: string, nodes: readonly coreV1.Node[]): coreV1.Node | undefined {
+  return nodes.find(({ metadata }) => metadata.name === name);
+}
+
+/** Why a slot goes as soon as nobody has it; `undefined` if it stays. */
+export function reasonToLeave(
+  slot: Pick<Slot["spec"], "nodeName" | "positionOnNode">,
+  spec: Testbed["spec"],
+  node: coreV1.Node | undefined,
+): string | undefined {
   if (!node) return `node ${slot.nodeName} is gone`;
   if (!Object.hasOwn(node.metadata.labels ?? {}, spec.nodeLabel)) {
     return `node ${slot.nodeName} has no label ${spec.nodeLabel} any more`;
   }
   if (node.metadata.deletionTimestamp !== undefined) return `node ${slot.nodeName} is about to go`;
+  if (slot.positionOnNode < spec.slotsPerNode) return undefined;
   return `the testbed has ${spec.slotsPerNode} slots on each node now`;
 }
 

@@ -38,6 +38,9 @@ export async function realTarget({ placement }: TargetOptions): Promise<RealTarg
     const configuration = schedulerConfiguration({ schedulerName: "berth", url, tls: tls.ofClient });
     await cluster.startScheduler("berth", configuration as Record<string, unknown>);
   }
+  /** Whether KWOK speaks for a node. */
+  const kwok = (name: string, value: string | null) =>
+    client.patch(coreV1.Node, { name }, { merge: { metadata: { annotations: { "kwok.x-k8s.io/node": value } } } });
   /** What a kubelet would say of itself. */
   const ready = async (name: string, status: "True" | "False") => {
     const condition = {
@@ -65,8 +68,14 @@ export async function realTarget({ placement }: TargetOptions): Promise<RealTarg
       });
     },
     removeNode: async (name) => void (await client.delete(coreV1.Node, { name })),
-    breakNode: (name) => ready(name, "False"),
-    mendNode: (name) => ready(name, "True"),
+    breakNode: async (name) => {
+      await kwok(name, null); // which would make it ready again
+      await ready(name, "False");
+    },
+    mendNode: async (name) => {
+      await kwok(name, "fake");
+      await ready(name, "True");
+    },
     pass: (milliseconds) => sleep(clock, milliseconds),
     eventually: async (what, ask) => {
       for (const end = clock.steady() + PATIENCE_MS; clock.steady() < end; await sleep(clock, 100)) {

@@ -2,10 +2,10 @@
 import type { coreV1 } from "@berth/kube";
 import type { SlotState } from "@berth/model";
 import { isOver } from "../placement/assign.ts";
-import type { SlotPlan } from "./slots.ts";
 
 export interface SlotView {
-  readonly plan: SlotPlan;
+  /** Why it goes as soon as nobody has it. */
+  readonly leaving: string | undefined;
   readonly node: coreV1.Node | undefined;
   /** A person has said that nobody is to be put into it. */
   readonly unschedulable: boolean;
@@ -22,14 +22,11 @@ export interface Finding {
   readonly reason?: string;
 }
 
-export function stateOf({ plan, node, unschedulable, ghost, executor, holder }: SlotView): Finding {
+export function stateOf({ leaving, node, unschedulable, ghost, executor, holder }: SlotView): Finding {
   if (executor) return { state: "occupied" };
   if (holder !== undefined) return { state: "reserved" };
   const reason =
-    plan.leaving ??
-    nodeProblem(node) ??
-    (unschedulable ? "it was set unschedulable" : undefined) ??
-    ghostProblem(ghost);
+    leaving ?? nodeProblem(node) ?? (unschedulable ? "it was set unschedulable" : undefined) ?? ghostProblem(ghost);
   return reason === undefined ? { state: "free" } : { state: "unavailable", reason };
 }
 

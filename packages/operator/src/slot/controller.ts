@@ -1,0 +1,123 @@
+/**
+ * Looks after one slot: a ghost in it if nobody else is, and a status that says how it stands. Which slots there are is the
+ * affair of the testbed's controller.
+ */
+import {
+  type Cache,
+  type ControllerOptions,
+  coreV1,
+  generationChanged,
+  isBeingDeleted,
+  keyOf,
+  keyText,
+  kubernetesTime,
+  type ReconcileContext,
+  type Request,
+  watch,
+} from "@berth/kube";
+import { BatchJob, Slot, Testbed } from "@berth/model";
+import type { Placement } from "../apps/application.ts";
+import { may, SEE } from "../install/rights.ts";
+import { claimOf, type Ledger } from "../ledger/ledger.ts";
+import type { Placing } from "../placement/gate.ts";
+import { isSame, removePod, unlessGone, unlessThere } from "../writes.ts";
+import { ghostFor } from "./ghost.ts";
+import { nodeProblem } from "./state.ts";
+import { ghostOf, reportOn, type SlotReport, slotKey, slotKeysOf, slotsOf, slotsOn, testbedKey } from "./world.ts";
+
+export interface SlotControllerOptions {
+  readonly cache: Cache;
+  readonly ledger: Ledger;
+  readonly placing: Placing;
+  readonly placement: Placement;
+  /** Of ghosts: anything that does nothing. */
+  readonly ghostImage: string;
+}
+
+export const slotRights = [
+  may(SEE, Slot),
+  may(["update"], Slot, "status"),
+  may(SEE, Testbed),
+  may(SEE, BatchJob),
+  may(SEE, coreV1.Node),
+  may([...SEE, "create", "delete"], coreV1.Pod),
+];
+
+export function slotController(options: SlotControllerOptions): ControllerOptions<Slot> {
+  const { cache } = options;
+  return {
+    for: Slot,
+    watches: [
+      watch(coreV1.Pod, slotKeysOf),
+      // Slots that a job has, or had until now.
+      watch(BatchJob, claimedSlots, { predicates: [generationChanged] }),
+      watch(coreV1.Node, ({ metadata }) => slotsOn(metadata.name ?? "", cache).map(keyOf), {
+        predicates: [nodeMatters],
+      }),
+      watch(Testbed, (testbed) => slotsOf(keyOf(testbed), cache).map(keyOf), { predicates: [generationChanged] }),
+    ],
+    reconcile: (request, context) => reconcile(request, context, options),
+  };
+}
+
+function claimedSlots(job: BatchJob) {
+  const claim = claimOf(job);
+  return claim ? claim.slots.flatMap((position) => slotKey(claim.testbed, position) ?? []) : [];
+}
+
+type Context = Pick<ReconcileContext, "client" | "clock">;
+
+async function reconcile(request: Request, { client, clock }: Context, options: SlotControllerOptions): Promise<void> {
+  const { cache, ledger, placing, placement, ghostImage } = options;
+  const slot = await client.find(Slot, request);
+  if (!slot) {
+    const ghost = ghostOf(request, cache);
+    if (ghost && !isBeingDeleted(ghost)) await removePod(client, ghost);
+    return;
+  }
+  const testbed = cache.informer(Testbed).get(testbedKey(slot));
+  const report = reportOn(slot, testbed, cache, ledger);
+  const { leaving, executor, node, ghost } = report;
+  if (testbed) {
+    const { create, remove } = ghostFor({
+      testbed,
+      slot,
+      ghost,
+      isLeaving: leaving !== undefined,
+      isOccupied: executor !== undefined || placing.has(keyText(testbedKey(slot)), slot.spec.position),
+      isAwaited: placement.type === "extender" && executor !== undefined && !executor.spec?.nodeName,
+      isUsable: nodeProblem(node) === undefined,
+      image: ghostImage,
+    });
+    if (remove) await removePod(client, remove);
+    if (create) await client.create(coreV1.Pod, create).catch(unlessThere);
+  }
+  const status = statusOf(slot, report, clock.now());
+  if (!isSame(status, slot.status)) await client.status.update(Slot, { ...slot, status }).catch(unlessGone);
+}
+
+function statusOf(
+  { status: before = {} }: Slot,
+  { state, reason, ghost, executor, holder }: SlotReport,
+  now: number,
+): NonNullable<Slot["status"]> {
+  const since = before.state === state && before.since !== undefined ? before.since : kubernetesTime(now);
+  const established = before.established || state === "free" || state === "occupied";
+  const { name, uid } = (executor ?? ghost)?.metadata ?? {};
+  return {
+    state,
+    ...(reason !== undefined && { reason }),
+    ...(name !== undefined && { podName: name }),
+    ...(uid !== undefined && { podUID: uid }),
+    ...(holder !== undefined && { job: holder }),
+    since,
+    ...(established && { established }),
+  };
+}
+
+/** Changes of nodes that concern slots: heartbeats do not. */
+export function nodeMatters(event: { readonly old?: coreV1.Node | undefined; readonly object: coreV1.Node }): boolean {
+  const { old, object } = event;
+  if (!old) return true;
+  return !isSame(old.metadata.labels, object.metadata.labels) || nodeProblem(old) !== nodeProblem(object);
+}
