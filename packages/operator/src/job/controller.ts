@@ -26,6 +26,7 @@ import { applicationKindOf, BatchJob, Scheduling, Slot, Testbed } from "@berth/m
 import type { ApplicationAdapter, Placement, RunOrder } from "../apps/application.ts";
 import { may, SEE } from "../install/rights.ts";
 import type { Claim, Ledger } from "../ledger/ledger.ts";
+import { Lull } from "../lull.ts";
 import { annotation } from "../names.ts";
 import type { Seating } from "../placement/seating.ts";
 import { keysIn, slotAt, slotsOn } from "../slot/world.ts";
@@ -58,7 +59,8 @@ export const jobRights = [
 ];
 
 export function jobController(options: JobControllerOptions): ControllerOptions<BatchJob> {
-  const { cache, adapters } = options;
+  const { adapters } = options;
+  const lull = new Lull();
   const ofAnnotation = ({ metadata }: KubernetesObject) => keysIn(metadata.annotations?.[annotation.job]);
   return {
     for: BatchJob,
@@ -70,7 +72,7 @@ export function jobController(options: JobControllerOptions): ControllerOptions<
       watch(coreV1.Node, (node) => jobsOn(node, options), { predicates: [({ type }) => type === "delete"] }),
       watch(Scheduling, reasonsThatChanged()),
     ],
-    reconcile: (request, context) => reconcile(request, context, { ...options, cache }),
+    reconcile: (request, context) => reconcile(request, context, options, lull),
   };
 }
 
@@ -80,6 +82,7 @@ async function reconcile(
   request: Request,
   { client, clock }: Context,
   options: JobControllerOptions,
+  lull: Lull,
 ): Promise<Result | undefined> {
   const job = await client.find(BatchJob, request);
   if (!job || job.metadata.deletionTimestamp !== undefined) return undefined; // its application goes with it
@@ -90,13 +93,17 @@ async function reconcile(
   const rendered = order && adapterOf(job, options)?.render(order);
   const problem = rendered && "problem" in rendered ? rendered.problem.message : missing(job, step, order, options);
   if (problem !== undefined) step = refused(job, step, world, problem);
-  const written = await tell(job, step, client, clock, options.events);
-  if (!written) return { requeue: true };
+  const left = isMinor(job, step.status) ? lull.left(keyText(request), clock.now()) : 0;
+  if (left === 0) {
+    lull.over(keyText(request));
+    if (!(await tell(job, step, client, clock, options.events))) return { requeue: true };
+  }
   if (step.action.type === "remove") await remove(job, step.action.name, client, options);
   if (order && rendered && "object" in rendered && step.action.type === "create") {
     await create(job, rendered.object, step.action, world.claim as Claim, client, options);
   }
   const wakeAt = [
+    left > 0 ? clock.now() + left : Number.POSITIVE_INFINITY,
     step.action.type === "wait" ? step.action.until : Number.POSITIVE_INFINITY,
     world.claim && !isFinal(step.status.phase)
       ? await options.seating.seat(job, world.claim, executorsOf(job, options.cache), client, clock.now())
@@ -179,6 +186,13 @@ function refused(job: BatchJob, { status }: JobStep, world: JobWorld, message: s
   const step = nextStep({ ...job, spec, status }, { ...world, applications: [failed] });
   const { application: _none, ...rest } = step.status;
   return { ...step, status: rest };
+}
+
+/** Whether nothing but the number of executors is new: of many that come one after the other, not each is worth a line. */
+function isMinor({ status: before = {} }: BatchJob, after: NonNullable<BatchJob["status"]>): boolean {
+  const { executors, conditions: _, observedGeneration: __, ...rest } = before;
+  const { executors: now, conditions: _after, observedGeneration: __after, ...others } = after;
+  return executors !== undefined && !isSame(executors, now) && isSame(rest, others);
 }
 
 /** Writes down how it stands; `false` if the job has changed meanwhile. */

@@ -8,6 +8,7 @@ import {
   type Cache,
   type Client,
   type ControllerOptions,
+  coreV1,
   type EventRecorder,
   isConflict,
   isNotFound,
@@ -15,6 +16,7 @@ import {
   keyText,
   kubernetesTime,
   microTime,
+  type ObjectEvent,
   type ObjectKey,
   onUpdate,
   type ReconcileContext,
@@ -25,7 +27,8 @@ import {
 } from "@berth/kube";
 import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
 import { may, SEE } from "../install/rights.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { claimOf, type Ledger } from "../ledger/ledger.ts";
+import { annotation, label } from "../names.ts";
 import { Pace } from "../pace.ts";
 import { keysIn, reportOn, slotsOf, testbedKey } from "../slot/world.ts";
 import { together } from "../together.ts";
@@ -69,6 +72,7 @@ export const schedulingRights = [
   may([...SEE, "patch"], BatchJob),
   may(SEE, Testbed),
   may(SEE, Slot),
+  may(SEE, coreV1.Pod),
 ];
 
 export function schedulingController(options: SchedulingControllerOptions): ControllerOptions<Testbed> {
@@ -78,7 +82,9 @@ export function schedulingController(options: SchedulingControllerOptions): Cont
   const concerned = (job: BatchJob): ObjectKey[] => {
     const key = keyText(keyOf(job));
     const holder = keysIn(holderOf(job)).flatMap((each) => schedulings.get(each) ?? []);
-    return [...schedulings.byIndex(BY_JOB, key), ...holder].flatMap((each) => keysIn(testbedOf(each)));
+    const testbeds = [...schedulings.byIndex(BY_JOB, key), ...holder].map(testbedOf);
+    // Whoever waits for the slots that it has, or had until now, is concerned as well.
+    return [claimOf(job)?.testbed, ...testbeds].flatMap(keysIn);
   };
   return {
     name: "scheduling",
@@ -87,6 +93,10 @@ export function schedulingController(options: SchedulingControllerOptions): Cont
       watch(Scheduling, (scheduling) => keysIn(testbedOf(scheduling))),
       watch(BatchJob, concerned, { predicates: [onUpdate(jobMoved)] }),
       watch(Slot, (slot) => [testbedKey(slot)], { predicates: [onUpdate(slotMoved)] }),
+      // A slot is free in the moment when its ghost is there, which is before anybody has written it down.
+      watch(coreV1.Pod, ({ metadata }) => keysIn(metadata.annotations?.[annotation.testbed]), {
+        predicates: [isGhostThere],
+      }),
     ],
     reconcile: async (request, context) => {
       const size = slotsOf(request, cache).length + schedulings.byIndex(BY_TESTBED, keyText(request)).length;
@@ -340,6 +350,12 @@ function poolOf(testbed: string, key: ObjectKey, { cache, ledger }: SchedulingCo
     if (state === "free") free.add(slot.spec.position);
   }
   return { usable: usable.sort((a, b) => a - b), isFree: (slot) => free.has(slot) && ledger.isFree(testbed, slot) };
+}
+
+function isGhostThere(event: ObjectEvent<coreV1.Pod>): boolean {
+  const { object } = event;
+  if (object.metadata.labels?.[label.role] !== "ghost" || event.type === "delete") return false;
+  return event.type === "create" || event.old.spec?.nodeName !== object.spec?.nodeName;
 }
 
 /** Jobs move on in many steps; only some of them are the Scheduling's affair. */

@@ -13,12 +13,14 @@ import {
   kubernetesTime,
   type ReconcileContext,
   type Request,
+  type Result,
   watch,
 } from "@berth/kube";
 import { BatchJob, Slot, Testbed } from "@berth/model";
 import type { Placement } from "../apps/application.ts";
 import { may, SEE } from "../install/rights.ts";
 import { claimOf, type Ledger } from "../ledger/ledger.ts";
+import { Lull } from "../lull.ts";
 import type { Placing } from "../placement/gate.ts";
 import { isSame, removePod, unlessGone, unlessThere } from "../writes.ts";
 import { ghostFor } from "./ghost.ts";
@@ -45,6 +47,7 @@ export const slotRights = [
 
 export function slotController(options: SlotControllerOptions): ControllerOptions<Slot> {
   const { cache } = options;
+  const lull = new Lull();
   return {
     for: Slot,
     watches: [
@@ -56,7 +59,7 @@ export function slotController(options: SlotControllerOptions): ControllerOption
       }),
       watch(Testbed, (testbed) => slotsOf(keyOf(testbed), cache).map(keyOf), { predicates: [generationChanged] }),
     ],
-    reconcile: (request, context) => reconcile(request, context, options),
+    reconcile: (request, context) => reconcile(request, context, options, lull),
   };
 }
 
@@ -67,33 +70,64 @@ function claimedSlots(job: BatchJob) {
 
 type Context = Pick<ReconcileContext, "client" | "clock">;
 
-async function reconcile(request: Request, { client, clock }: Context, options: SlotControllerOptions): Promise<void> {
+async function reconcile(
+  request: Request,
+  { client, clock }: Context,
+  options: SlotControllerOptions,
+  lull: Lull,
+): Promise<Result | undefined> {
   const { cache, ledger, placing, placement, ghostImage } = options;
   const slot = await client.find(Slot, request);
   if (!slot) {
     const ghost = ghostOf(request, cache);
     if (ghost && !isBeingDeleted(ghost)) await removePod(client, ghost);
-    return;
+    lull.over(keyText(request));
+    return undefined;
   }
   const testbed = cache.informer(Testbed).get(testbedKey(slot));
   const report = reportOn(slot, testbed, cache, ledger);
   const { leaving, executor, node, ghost } = report;
   if (testbed) {
+    const isPlacing = placing.has(keyText(testbedKey(slot)), slot.spec.position);
     const { create, remove } = ghostFor({
       testbed,
       slot,
       ghost,
       isLeaving: leaving !== undefined,
-      isOccupied: executor !== undefined || placing.has(keyText(testbedKey(slot)), slot.spec.position),
-      isAwaited: placement.type === "extender" && executor !== undefined && !executor.spec?.nodeName,
+      isOccupied: executor !== undefined,
+      // Whoever puts the executor there sends the ghost away.
+      isAwaited: isPlacing || (placement.type === "extender" && executor !== undefined && !executor.spec?.nodeName),
       isUsable: nodeProblem(node) === undefined,
       image: ghostImage,
     });
     if (remove) await removePod(client, remove);
     if (create) await client.create(coreV1.Pod, create).catch(unlessThere);
   }
+  return tell(slot, report, { client, clock }, lull);
+}
+
+/** Writes down how it stands. */
+async function tell(
+  slot: Slot,
+  report: SlotReport,
+  { client, clock }: Context,
+  lull: Lull,
+): Promise<Result | undefined> {
+  const key = keyText(keyOf(slot));
   const status = statusOf(slot, report, clock.now());
+  if (isSame(status, slot.status)) lull.over(key);
+  else if (isPassing(report)) {
+    const left = lull.left(key, clock.now());
+    if (left > 0) return { requeueAfter: left };
+  }
+  lull.over(key);
   if (!isSame(status, slot.status)) await client.status.update(Slot, { ...slot, status }).catch(unlessGone);
+  return undefined;
+}
+
+/** Whether it is over in a moment, as a rule: an executor is on its way to it, or its ghost is. */
+function isPassing({ state, isUnderWay }: SlotReport): boolean {
+  return state === "reserved" || isUnderWay === true;
 }
 
 function statusOf(

@@ -18,9 +18,9 @@ export interface GhostInput {
   readonly isLeaving: boolean;
   /** The one that there is. */
   readonly ghost: coreV1.Pod | undefined;
-  /** Whether an executor has been put into the slot, or is being put there, and has not ended. */
+  /** Whether an executor has been put into the slot, and has not ended. */
   readonly isOccupied: boolean;
-  /** Whether that executor is on its way, and kube-scheduler will evict the ghost for it: until then it stays as it is. */
+  /** Whether an executor is on its way, and somebody else makes room for it: until then everything stays as it is. */
   readonly isAwaited: boolean;
   /** Whether the node takes pods; a ghost that is there already stays. */
   readonly isUsable: boolean;

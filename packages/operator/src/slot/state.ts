@@ -20,14 +20,15 @@ export interface Finding {
   readonly state: SlotState;
   /** Why it is unavailable. */
   readonly reason?: string;
+  /** It is unavailable only because its ghost has yet to come. */
+  readonly isUnderWay?: true;
 }
 
 export function stateOf({ leaving, node, unschedulable, ghost, executor, holder }: SlotView): Finding {
   if (executor) return { state: "occupied" };
   if (holder !== undefined) return { state: "reserved" };
-  const reason =
-    leaving ?? nodeProblem(node) ?? (unschedulable ? "it was set unschedulable" : undefined) ?? ghostProblem(ghost);
-  return reason === undefined ? { state: "free" } : { state: "unavailable", reason };
+  const reason = leaving ?? nodeProblem(node) ?? (unschedulable ? "it was set unschedulable" : undefined);
+  return reason === undefined ? ghostFinding(ghost) : { state: "unavailable", reason };
 }
 
 /** Why nobody can be put on a node. */
@@ -39,12 +40,14 @@ export function nodeProblem(node: coreV1.Node | undefined): string | undefined {
   return `its node is not ready${ready?.reason ? `: ${ready.reason}` : ""}`;
 }
 
-/** Why a slot is not kept free: it is only if its ghost has got its place. */
-function ghostProblem(ghost: coreV1.Pod | undefined): string | undefined {
-  if (!ghost || isOver(ghost) || ghost.metadata.deletionTimestamp !== undefined) return "its ghost is not there yet";
-  if (ghost.spec?.nodeName) return undefined;
+/** A slot is free only if its ghost has got its place. */
+function ghostFinding(ghost: coreV1.Pod | undefined): Finding {
+  const state = "unavailable";
+  if (!ghost || isOver(ghost) || ghost.metadata.deletionTimestamp !== undefined) {
+    return { state, reason: "its ghost is not there yet", isUnderWay: true };
+  }
+  if (ghost.spec?.nodeName) return { state: "free" };
   const placed = ghost.status?.conditions?.find(({ type }) => type === "PodScheduled");
-  if (placed?.reason === "Unschedulable")
-    return `there is no room for it on its node: ${placed.message ?? "no reason given"}`;
-  return "its ghost waits for its place";
+  if (placed?.reason !== "Unschedulable") return { state, reason: "its ghost waits for its place", isUnderWay: true };
+  return { state, reason: `there is no room for it on its node: ${placed.message ?? "no reason given"}` };
 }

@@ -1,0 +1,36 @@
+import { VirtualClock } from "@berth/kube";
+import { describe, expect, it } from "vitest";
+import { Lull } from "./lull.ts";
+import { Pace } from "./pace.ts";
+
+describe("a lull", () => {
+  it("lets a change wait for a second, from when it was first seen", () => {
+    const lull = new Lull();
+    expect([lull.left("a", 0), lull.left("a", 400), lull.left("b", 600), lull.left("a", 1000)]).toEqual([
+      1000, 600, 1000, 0,
+    ]);
+  });
+
+  it("begins anew when the change was written, or taken back", () => {
+    const lull = new Lull();
+    lull.left("a", 0);
+    lull.over("a");
+    expect(lull.left("a", 900)).toBe(1000);
+    lull.left("a", 1900);
+    expect(lull.left("a", 2000)).toBe(1000);
+  });
+});
+
+describe("a pace", () => {
+  it("is slower for what is larger, and each has its own", async () => {
+    const clock = new VirtualClock();
+    const pace = new Pace();
+    expect([pace.delay("a", 4000, clock), pace.delay("a", 4000, clock), pace.delay("b", 4000, clock)]).toEqual([
+      0, 20, 0,
+    ]);
+    await clock.advance(15);
+    expect(pace.delay("a", 4000, clock)).toBe(5);
+    await clock.advance(5);
+    expect([pace.delay("a", 0, clock), pace.delay("a", 0, clock)]).toEqual([0, 0]);
+  });
+});
