@@ -25,6 +25,8 @@ export default defineConfig({
           name: "real",
           include: [real],
           maxWorkers: 2,
+          // Of tests that may run at once within a file: they wait for clusters far more than they compute.
+          maxConcurrency: 12,
           pool: "forks",
           globalSetup: "packages/cluster/src/testing/build-binaries.ts",
           testTimeout: patience,

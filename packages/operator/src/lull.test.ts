@@ -25,12 +25,21 @@ describe("a pace", () => {
   it("is slower for what is larger, and each has its own", async () => {
     const clock = new VirtualClock();
     const pace = new Pace();
-    expect([pace.delay("a", 4000, clock), pace.delay("a", 4000, clock), pace.delay("b", 4000, clock)]).toEqual([
-      0, 20, 0,
-    ]);
-    await clock.advance(15);
-    expect(pace.delay("a", 4000, clock)).toBe(5);
-    await clock.advance(5);
-    expect([pace.delay("a", 0, clock), pace.delay("a", 0, clock)]).toEqual([0, 0]);
+    expect(pace.delay("a", clock)).toBe(0);
+    pace.done("a", 4000, clock);
+    expect([pace.delay("a", clock), pace.delay("b", clock)]).toEqual([100, 0]);
+    await clock.advance(60);
+    expect(pace.delay("a", clock)).toBe(40);
+    await clock.advance(40);
+    expect(pace.delay("a", clock)).toBe(0);
+    pace.done("a", 0, clock);
+    expect(pace.delay("a", clock)).toBe(0);
+  });
+
+  it("may have a least time", () => {
+    const clock = new VirtualClock();
+    const pace = new Pace(500);
+    pace.done("a", 4000, clock);
+    expect(pace.delay("a", clock)).toBe(500);
   });
 });

@@ -15,6 +15,7 @@ import { orphanController } from "./scheduling/orphans.ts";
 import { slotController } from "./slot/controller.ts";
 import { indexForSlots } from "./slot/world.ts";
 import { testbedController } from "./testbed/controller.ts";
+import { summaryController } from "./testbed/summary.ts";
 
 /** What an operator is made of. */
 export interface OperatorOptions {
@@ -49,7 +50,8 @@ export function addOperator(manager: Manager, options: OperatorOptions): Operato
   indexForSchedulings(cache);
   indexForSeats(cache);
   keepUp(manager, ledger);
-  manager.addController(testbedController({ cache, ledger, events }));
+  manager.addController(testbedController({ cache, ledger }));
+  manager.addController(summaryController({ cache, events }));
   manager.addController(slotController({ cache, ledger, placing, placement, ghostImage }));
   manager.addController(jobController({ cache, ledger, events, seating, adapters, placement, reader }));
   manager.addController(orphanController({ cache, reader }));

@@ -4,18 +4,25 @@
  */
 import type { Clock } from "@berth/kube";
 
-/** What may be looked at in a millisecond. */
-const A_MILLISECOND = 200;
+/** How much may be looked at in a millisecond. */
+const A_MILLISECOND = 40;
 
 export class Pace {
   readonly #next = new Map<string, number>();
+  readonly #leastMs: number;
 
-  /** In how many milliseconds it may be done: 0 is now, and then it counts as done. @param size - How much there is to look at. */
-  delay(key: string, size: number, clock: Clock): number {
-    const now = clock.steady();
-    const wait = (this.#next.get(key) ?? now) - now;
-    if (wait > 0) return wait;
-    this.#next.set(key, now + size / A_MILLISECOND);
-    return 0;
+  /** @param leastMs - Between two looks, however little there is to see. */
+  constructor(leastMs = 0) {
+    this.#leastMs = leastMs;
+  }
+
+  /** In how many milliseconds it may be done: 0 is now. */
+  delay(key: string, clock: Clock): number {
+    return Math.max(0, (this.#next.get(key) ?? 0) - clock.steady());
+  }
+
+  /** It is being done. @param size - How much there is to look at. */
+  done(key: string, size: number, clock: Clock): void {
+    this.#next.set(key, clock.steady() + Math.max(this.#leastMs, size / A_MILLISECOND));
   }
 }

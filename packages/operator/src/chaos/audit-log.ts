@@ -2,7 +2,8 @@
  * A real API server's audit log, as a series of changes. Pure.
  *
  * It is written in the order of answers, and not in that of changes. So that nobody is accused wrongly, a pod counts as bound
- * from the moment when that was answered, and as gone from the moment when that was asked for.
+ * from the moment when that was answered, and everything else as so from the moment when it was asked for. Of two states of an
+ * object the later one counts.
  */
 import type { AuditEvent } from "@berth/cluster";
 import type { AnyObject, Audit, Happened } from "./audit.ts";
@@ -28,10 +29,10 @@ type Recorded = AuditEvent & { readonly requestObject?: AnyObject; readonly resp
 export function readInto(audit: Audit, log: readonly AuditEvent[]): void {
   const changes = (log as readonly Recorded[])
     .filter(({ responseStatus }) => (responseStatus?.code ?? 500) < 300)
-    .flatMap((event) => {
-      const isEnd = isGone(event);
-      const time = isEnd ? event.requestReceivedTimestamp : event.stageTimestamp;
-      return [{ event, isEnd, time }];
+    .map((event) => {
+      const isBinding = event.objectRef?.subresource === "binding";
+      const time = isBinding ? event.stageTimestamp : event.requestReceivedTimestamp;
+      return { event, isEnd: isGone(event), time };
     })
     .sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
   for (const { event, isEnd, time } of changes) {
@@ -39,13 +40,22 @@ export function readInto(audit: Audit, log: readonly AuditEvent[]): void {
     const key = `${namespace}/${name ?? event.responseObject?.metadata?.name}`;
     const happened: Happened = { time, resource, key, object: undefined };
     if (isEnd) audit.heard(happened);
-    else if (subresource === "binding") audit.heard({ ...happened, object: bound(audit.get(resource, key), event) });
-    else if (event.responseObject?.metadata?.name) audit.heard({ ...happened, object: event.responseObject });
+    else if (subresource === "binding") {
+      const pod = audit.get(resource, key); // none if it was deleted in this very moment
+      if (pod) audit.heard({ ...happened, object: bound(pod, event) });
+    } else if (versionOf(event.responseObject) > versionOf(audit.get(resource, key))) {
+      audit.heard({ ...happened, object: event.responseObject });
+    }
   }
 }
 
+/** 0 for what is no object. */
+function versionOf(object: AnyObject): number {
+  return Number(object?.metadata?.resourceVersion ?? 0);
+}
+
 function bound(pod: AnyObject, { requestObject }: Recorded): AnyObject {
-  return { ...pod, spec: { ...pod?.spec, nodeName: requestObject?.target?.name } };
+  return { ...pod, spec: { ...pod.spec, nodeName: requestObject?.target?.name } };
 }
 
 /** Whether nothing is left of an object after a request, or, of a pod, nothing that runs. */

@@ -17,6 +17,7 @@ import { schedulingRights } from "../scheduling/controller.ts";
 import { orphanRights } from "../scheduling/orphans.ts";
 import { slotRights } from "../slot/controller.ts";
 import { testbedRights } from "../testbed/controller.ts";
+import { summaryRights } from "../testbed/summary.ts";
 import { may, type Right, rulesFor, SEE } from "./rights.ts";
 
 /** The name of everything that is the operator's own. */
@@ -65,6 +66,7 @@ const owners = [Testbed, Slot, BatchJob];
 const everywhere: readonly Right[] = [
   ...testbedRights,
   ...slotRights,
+  ...summaryRights,
   ...jobRights,
   ...schedulingRights,
   ...orphanRights,

@@ -99,9 +99,9 @@ export function schedulingController(options: SchedulingControllerOptions): Cont
       }),
     ],
     reconcile: async (request, context) => {
-      const size = slotsOf(request, cache).length + schedulings.byIndex(BY_TESTBED, keyText(request)).length;
-      const delay = pace.delay(keyText(request), size, context.clock);
-      return delay > 0 ? { requeueAfter: delay } : reconcile(request, context, options);
+      const delay = pace.delay(keyText(request), context.clock);
+      if (delay > 0) return { requeueAfter: delay };
+      return reconcile(request, context, options, (size) => pace.done(keyText(request), size, context.clock));
     },
   };
 }
@@ -112,13 +112,15 @@ async function reconcile(
   key: Request,
   context: Context,
   options: SchedulingControllerOptions,
+  onSize: (size: number) => void,
 ): Promise<Result | undefined> {
   const { cache } = options;
   const { clock } = context;
   const testbed = keyText(key);
   const all = cache.informer(Scheduling).byIndex(BY_TESTBED, testbed).toSorted(byAge);
   const exists = cache.informer(Testbed).get(key) !== undefined;
-  const pool = poolOf(testbed, key, options);
+  onSize(slotsOf(key, cache).length + all.reduce((sum, each) => sum + (each.status?.jobs?.length ?? 0), 0));
+  const pool = new LazyPool(testbed, key, options);
   let reserved: Reserved = NOTHING_RESERVED;
   let next = Number.POSITIVE_INFINITY;
   for (const scheduling of all) {
@@ -162,7 +164,7 @@ async function carryOut(scheduling: Scheduling, scene: Scene, keep: (reserved: R
   keep(scheduling.spec.exclusive ? { ...kept, all: kept.all ?? keyText(keyOf(scheduling)) } : kept);
   const after = granted.size === 0 ? progress : progressIn(scheduling, wishes, scene, now);
   const isOverNow = await tell(scheduling, wishes, after, waits, scene, now);
-  for (const job of after.release) await release(client, jobIn(scene.options.cache, job));
+  await together(after.release, (job) => release(client, jobIn(scene.options.cache, job)));
   if (isOverNow) return now;
   const missing = progress.waiting.some(
     ({ obstacle, hopeless }) => obstacle?.startsWith("there is no such job") && !hopeless,
@@ -196,6 +198,7 @@ function decide(
     obstacle === undefined ? [] : [{ job: wish.job, reason: "JobUnavailable", message: obstacle }],
   );
   const open = waiting.filter(({ obstacle }) => obstacle === undefined).map(({ wish }) => wish);
+  if (open.length === 0) return { grants: [], waits: blocked };
   if (!scene.exists) {
     const message = `there is no testbed ${scene.testbed}`;
     return {
@@ -332,24 +335,51 @@ async function tidyUp(
   { context: { client }, options }: Scene,
   now: number,
 ): Promise<number> {
-  for (const job of options.cache.informer(BatchJob).byIndex(BY_HOLDER, keyText(keyOf(scheduling)))) {
-    await release(client, job);
-  }
+  const held = options.cache.informer(BatchJob).byIndex(BY_HOLDER, keyText(keyOf(scheduling)));
+  await together(held, (job) => release(client, job));
   const until = Date.parse(ended) + scheduling.spec.ttlSecondsAfterFinished * 1000;
   if (until > now) return until;
   await client.delete(Scheduling, keyOf(scheduling)).catch(unlessGone);
   return Number.POSITIVE_INFINITY;
 }
 
-function poolOf(testbed: string, key: ObjectKey, { cache, ledger }: SchedulingControllerOptions): Pool {
-  const object = cache.informer(Testbed).get(key);
-  const [usable, free]: [number[], Set<number>] = [[], new Set()];
-  for (const slot of slotsOf(key, cache)) {
-    const { state } = reportOn(slot, object, cache, ledger);
-    if (state !== "unavailable") usable.push(slot.spec.position);
-    if (state === "free") free.add(slot.spec.position);
+interface SeenSlots {
+  readonly usable: readonly number[];
+  readonly free: ReadonlySet<number>;
+}
+
+/** Looks at the slots only when somebody waits for some. */
+class LazyPool implements Pool {
+  readonly #look: () => SeenSlots;
+  readonly #isTaken: (slot: number) => boolean;
+  #seen: SeenSlots | undefined;
+
+  constructor(testbed: string, key: ObjectKey, { cache, ledger }: SchedulingControllerOptions) {
+    this.#isTaken = (slot) => ledger.isTaken(testbed, slot);
+    this.#look = () => {
+      const object = cache.informer(Testbed).get(key);
+      const [usable, free]: [number[], Set<number>] = [[], new Set()];
+      for (const slot of slotsOf(key, cache)) {
+        const { state } = reportOn(slot, object, cache, ledger);
+        if (state !== "unavailable") usable.push(slot.spec.position);
+        if (state === "free") free.add(slot.spec.position);
+      }
+      return { usable: usable.sort((a, b) => a - b), free };
+    };
   }
-  return { usable: usable.sort((a, b) => a - b), isFree: (slot) => free.has(slot) && ledger.isFree(testbed, slot) };
+
+  get #slots(): SeenSlots {
+    this.#seen ??= this.#look();
+    return this.#seen;
+  }
+
+  get usable() {
+    return this.#slots.usable;
+  }
+
+  isFree(slot: number): boolean {
+    return this.#slots.free.has(slot) && !this.#isTaken(slot);
+  }
 }
 
 function isGhostThere(event: ObjectEvent<coreV1.Pod>): boolean {

@@ -1,14 +1,12 @@
 /**
- * Makes testbeds true: a Slot for each piece of a node, and a status that says how it stands with all of them. What is to be is
- * worked out in slots.ts; each slot is looked after by itself, by its own controller.
+ * Makes testbeds true: a Slot for each piece of a node. What is to be is worked out in slots.ts; each slot is looked after by
+ * itself, by its own controller, and summary.ts says how it stands with all of them.
  */
 import {
   type Cache,
   type Client,
   type ControllerOptions,
   coreV1,
-  type EventRecorder,
-  findCondition,
   generationChanged,
   isAlreadyExists,
   isBeingDeleted,
@@ -21,7 +19,6 @@ import {
   type Request,
   type Result,
   watch,
-  withCondition,
   withController,
   withFinalizer,
   withoutFinalizer,
@@ -31,7 +28,7 @@ import { may, SEE } from "../install/rights.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Pace } from "../pace.ts";
 import { nodeMatters } from "../slot/controller.ts";
-import { slotName, slotsOf } from "../slot/world.ts";
+import { slotName, slotsOf, testbedKey } from "../slot/world.ts";
 import { together } from "../together.ts";
 import { isSame, unlessGone } from "../writes.ts";
 import { plannedSlots, type SlotPlan } from "./slots.ts";
@@ -42,47 +39,59 @@ const FINALIZER = "berth.dev/testbed";
 export interface TestbedControllerOptions {
   readonly cache: Cache;
   readonly ledger: Ledger;
-  readonly events: EventRecorder;
 }
 
 export const testbedRights = [
   may([...SEE, "update"], Testbed),
-  may(["patch"], Testbed, "status"),
   may([...SEE, "create", "update", "delete"], Slot),
   may(SEE, coreV1.Node),
 ];
 
 export function testbedController(options: TestbedControllerOptions): ControllerOptions<Testbed> {
-  const everyTestbed = () => options.cache.informer(Testbed).list().map(keyOf);
+  const { cache } = options;
+  const everyTestbed = () => cache.informer(Testbed).list().map(keyOf);
   const pace = new Pace();
   return {
     for: Testbed,
-    owns: [owned(Slot, { predicates: [or(generationChanged, onUpdate(stateChanged))] })],
+    predicates: [or(generationChanged, onUpdate(isGoingNow))],
+    owns: [owned(Slot, { predicates: [onUpdate((old, slot) => mayMove(old, slot, cache))] })],
     watches: [watch(coreV1.Node, everyTestbed, { predicates: [nodeMatters] })],
     reconcile: async (request, context): Promise<Result | undefined> => {
-      const delay = pace.delay(keyText(request), slotsOf(request, options.cache).length, context.clock);
-      return delay > 0 ? { requeueAfter: delay } : reconcile(request, context, options);
+      const delay = pace.delay(keyText(request), context.clock);
+      if (delay > 0) return { requeueAfter: delay };
+      pace.done(keyText(request), await reconcile(request, context, options), context.clock);
+      return undefined;
     },
   };
 }
 
-function stateChanged(old: Slot, slot: Slot): boolean {
-  return old.status?.state !== slot.status?.state || old.status?.reason !== slot.status?.reason;
+function isGoingNow(old: Testbed, testbed: Testbed): boolean {
+  return (
+    isBeingDeleted(old) !== isBeingDeleted(testbed) || !isSame(old.metadata.finalizers, testbed.metadata.finalizers)
+  );
 }
 
-type Context = Pick<ReconcileContext, "client" | "clock">;
+/** Whether a slot has been changed, or was waited for and is free now to go, or to change its size. */
+function mayMove(old: Slot, slot: Slot, cache: Cache): boolean {
+  if (old.metadata.generation !== slot.metadata.generation) return true;
+  if (old.status?.state === slot.status?.state) return false;
+  const testbed = cache.informer(Testbed).get(testbedKey(slot));
+  return slot.status?.state === "unavailable" || !isSame(testbed?.spec.resourcesPerSlot, slot.spec.resources);
+}
 
-async function reconcile(key: Request, context: Context, options: TestbedControllerOptions): Promise<undefined> {
-  const { client } = context;
+type Context = Pick<ReconcileContext, "client">;
+
+/** Gives the number of its slots. */
+async function reconcile(key: Request, { client }: Context, options: TestbedControllerOptions): Promise<number> {
   const testbed = await client.find(Testbed, key);
-  if (!testbed) return;
+  if (!testbed) return 0;
   if (!isBeingDeleted(testbed) && !testbed.metadata.finalizers?.includes(FINALIZER)) {
     await client.update(Testbed, withFinalizer(testbed, FINALIZER));
-    return; // and comes again
+    return 0; // and comes again
   }
   const slots = await keepSlots(testbed, client, options);
-  await tell(testbed, slots, context, options);
   if (isBeingDeleted(testbed) && slots.length === 0) await client.update(Testbed, withoutFinalizer(testbed, FINALIZER));
+  return slots.length;
 }
 
 /** Makes, changes and removes Slots until they are as planned. */
@@ -133,46 +142,4 @@ function slotObject(testbed: Testbed, { leaving: _, ...plan }: SlotPlan): Slot {
     spec: { testbed: name, unschedulable: false, ...plan, resources: { ...plan.resources } },
   };
   return withController(slot, testbed);
-}
-
-/** Writes down how it stands with all of the slots, in the words of each. */
-async function tell(
-  testbed: Testbed,
-  slots: readonly Slot[],
-  { client, clock }: Context,
-  { events }: TestbedControllerOptions,
-): Promise<void> {
-  const counts = { total: slots.length, free: 0, reserved: 0, occupied: 0, unavailable: 0 };
-  for (const { status } of slots) counts[status?.state ?? "unavailable"]++;
-  const ready = readiness(testbed, slots, counts);
-  const { generation = 1 } = testbed.metadata;
-  const before = testbed.status?.conditions ?? [];
-  const status: Testbed["status"] = {
-    nodes: new Set(slots.map(({ spec }) => spec.nodeName)).size,
-    slots: counts,
-    observedGeneration: generation,
-    conditions: [...withCondition(before, { ...ready, observedGeneration: generation }, clock)],
-  };
-  if (isSame(status, testbed.status)) return;
-  await client.status.patch(Testbed, keyOf(testbed), { merge: { status } }).catch(unlessGone);
-  if (findCondition(before, "Ready")?.reason === ready.reason) return;
-  events.event(testbed, { ...ready, note: ready.message, type: ready.status === "True" ? "Normal" : "Warning" });
-}
-
-function readiness(
-  testbed: Testbed,
-  slots: readonly Slot[],
-  { total, unavailable }: { total: number; unavailable: number },
-) {
-  const type = "Ready";
-  if (total === 0) {
-    const message = `no node has the label ${testbed.spec.nodeLabel}`;
-    return { type, status: "False" as const, reason: "NoSlots", message };
-  }
-  if (unavailable === 0) {
-    return { type, status: "True" as const, reason: "AllSlotsHeld", message: `all ${total} slots are there` };
-  }
-  const reasons = [...new Set(slots.flatMap(({ status }) => status?.reason ?? []))].sort();
-  const message = `${unavailable} of ${total} slots are unavailable: ${reasons.slice(0, 3).join("; ")}`;
-  return { type, status: "False" as const, reason: "SlotsUnavailable", message };
 }
