@@ -6,6 +6,7 @@ export const errorCatalogue = {
   BERTH_OPERATOR_OPTION_INVALID: "Correct the option that the message names.",
 } as const;
 
+/** One of them. */
 export type OperatorErrorCode = keyof typeof errorCatalogue;
 
 /** The one error class of this package. The message says what was wrong; `remedy` what to do. */

@@ -6,6 +6,7 @@ import { flink } from "./flink.ts";
 import { job } from "./job.ts";
 import { spark } from "./spark.ts";
 
+/** Of all kinds, whether their operators are installed or not. */
 export const adapters: readonly ApplicationAdapter[] = [
   spark,
   flink,

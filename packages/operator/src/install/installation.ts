@@ -23,6 +23,7 @@ import { may, type Right, rulesFor, SEE } from "./rights.ts";
 /** The name of everything that is the operator's own. */
 export const OPERATOR = "berth-operator";
 
+/** What can be chosen. */
 export interface InstallationOptions {
   /** Where the operator runs. Default: "berth-system". */
   readonly namespace?: string;

@@ -12,6 +12,7 @@ import { OperatorError } from "../errors.ts";
 import { filtered, type Seats, victims } from "./extender.ts";
 import type { ExtenderArgs, PreemptionArgs } from "./extender-messages.ts";
 
+/** Where to listen, and to whom. */
 export interface ExtenderServerOptions {
   /** 0: any free one. */
   readonly port: number;

@@ -1,5 +1,6 @@
 /** What the second kube-scheduler is told, which places executors with our help. Pure. */
 
+/** What the second kube-scheduler has to know. */
 export interface SchedulerConfigurationInput {
   /** What executors call it. */
   readonly schedulerName: string;
