@@ -14,7 +14,7 @@ import { stringify } from "yaml";
 import { OperatorError } from "../errors.ts";
 import { install } from "../install/install.ts";
 import { installation } from "../install/installation.ts";
-import type { ExtenderServerOptions } from "../placement/extender-server.ts";
+import { type ExtenderServerOptions, guarded } from "../placement/extender-server.ts";
 import { schedulerConfiguration } from "../placement/scheduler-configuration.ts";
 import { runOperator } from "../run.ts";
 
@@ -102,12 +102,13 @@ program
   .option("--metrics-port <port>", "serve /metrics", whole)
   .action(async (flags: RunFlags) => {
     const { placement, schedulerName, ghostImage, healthPort, metricsPort } = flags;
+    const extender = placement === "extender" ? guarded(extenderFrom(flags)) : undefined;
     await runOperator({
       connection: connectionFrom(flags),
       log: jsonLogger({ clock: new WallClock() }),
       signal: setupSignalHandler(),
       placement: placement === "gate" ? { type: "gate" } : { type: "extender", schedulerName },
-      ...(placement === "extender" && { extender: extenderFrom(flags) }),
+      ...(extender && { extender }),
       ...(ghostImage !== undefined && { ghostImage }),
       ...(flags.leaderElection && { leaseNamespace: flags.namespace, leaseSeconds: flags.leaseSeconds }),
       ...(healthPort !== undefined && { healthPort }),

@@ -217,9 +217,10 @@ async function tell(
   if (isSame(next, job.status)) return true;
   try {
     await client.status.update(BatchJob, { ...job, status: next });
-    if (isNews(job.status, next, message)) {
+    const reason = newsIn(job.status, next, message);
+    if (reason !== undefined) {
       const type = status.phase === "Failed" || status.retryTime !== undefined ? "Warning" : "Normal";
-      events.event(job, { reason: status.phase ?? "Ready", note: message, type });
+      events.event(job, { reason, note: message, type });
     }
     return true;
   } catch (error) {
@@ -228,10 +229,21 @@ async function tell(
   }
 }
 
-/** Another phase, or another reason to wait: how many executors have come so far is not worth a line each. */
-function isNews(before: BatchJob["status"], after: NonNullable<BatchJob["status"]>, message: string): boolean {
-  if (before?.phase !== after.phase) return before?.phase !== undefined || after.phase !== "Ready";
-  return after.phase === "InQueue" && findCondition(before?.conditions ?? [], "Progressing")?.message !== message;
+/** Another phase, another reason to wait, or the last executor has come; that others have is not worth a line each. */
+function newsIn(
+  before: BatchJob["status"],
+  after: NonNullable<BatchJob["status"]>,
+  message: string,
+): string | undefined {
+  const { phase = "Ready" } = after;
+  if (before?.phase !== phase) return before === undefined && phase === "Ready" ? undefined : phase;
+  if (phase === "Running") return isComplete(after) && !isComplete(before) ? "Placed" : undefined;
+  const isOther = findCondition(before?.conditions ?? [], "Progressing")?.message !== message;
+  return phase === "InQueue" && isOther ? phase : undefined;
+}
+
+function isComplete({ executors }: NonNullable<BatchJob["status"]>): boolean {
+  return executors !== undefined && executors.placed === executors.requested;
 }
 
 async function create(

@@ -149,7 +149,7 @@ function underWay(job: BatchJob, before: Status, claim: Claim, world: JobWorld):
     return {
       status: { ...status, phase: "InQueue" },
       action: { type: "create", run, attempt },
-      message: "is about to be submitted",
+      message: `was given slot ${someOf(claim.slots)} of ${claim.testbed}, and is about to be submitted`,
     };
   }
   const { retryTime: _over, ...rest } = status;

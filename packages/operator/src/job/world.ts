@@ -47,9 +47,9 @@ export function worldOf(job: BatchJob, now: number, surroundings: Surroundings):
     applications,
     executors: { placed: placed.length, running: placed.filter(({ status }) => status?.phase === "Running").length },
     places: placed
-      .map((pod) => ({ slot: slotOf(pod) as number, node: pod.spec?.nodeName }))
-      .sort((a, b) => a.slot - b.slot)
-      .map(({ slot, node }) => (node ? `slot ${slot} on ${node}` : `slot ${slot}, not bound yet`)),
+      .map((pod) => slotOf(pod) as number)
+      .sort((a, b) => a - b)
+      .map((slot) => `slot ${slot} on ${(claim && slotAt(claim.testbed, slot, cache)?.spec.nodeName) ?? "its node"}`),
     lost: claim ? lostSlots(claim, cache) : [],
     survivesLoss: adapterOf(job, surroundings)?.survivesLoss ?? false,
     waitsFor: claim ? undefined : reasonToWait(job, cache),

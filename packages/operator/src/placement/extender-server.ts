@@ -38,11 +38,7 @@ export class ExtenderServer implements Runnable {
 
   /** @param ready - Whether the caches are complete: before, nothing is known of anybody. */
   constructor(options: ExtenderServerOptions, seats: Seats, ready: () => boolean, log: Logger) {
-    const { host = "127.0.0.1", tls } = options;
-    if (!tls && !isLoopback(host)) {
-      throw new OperatorError("BERTH_EXTENDER_OPEN", `the extender may not listen on ${host} without certificates`);
-    }
-    this.#options = options;
+    this.#options = guarded(options);
     this.#seats = seats;
     this.#ready = ready;
     this.#log = log;
@@ -117,6 +113,13 @@ async function questionIn(request: IncomingMessage): Promise<Question | undefine
   } catch {
     return undefined;
   }
+}
+
+/** The same options; an error if they open the extender to others than this machine. */
+export function guarded(options: ExtenderServerOptions): ExtenderServerOptions {
+  const { host = "127.0.0.1", tls } = options;
+  if (tls || isLoopback(host)) return options;
+  throw new OperatorError("BERTH_EXTENDER_OPEN", `the extender may not listen on ${host} without certificates`);
 }
 
 function isLoopback(host: string): boolean {

@@ -239,4 +239,40 @@ export function schedulings(it: Tell): void {
     },
     { resourcesPerSlot: { cpu: "1", memory: "1Gi" } },
   );
+
+  it("O28 nobody gets in between two jobs of an exclusive Scheduling", 1, async (world) => {
+    for (const name of ["a", "b"]) await world.submit(name, 6);
+    await world.submit("c", 600);
+    await world.schedule("s", {
+      slotBased: [
+        { name: "a", slots: [0] },
+        { name: "b", slots: [0] },
+      ],
+      exclusive: true,
+    });
+    await world.phase("a", "Running");
+    await world.schedule("t", { slotBased: [{ name: "c", slots: [1] }] });
+    await world.waits("t", "c", /s comes first$/);
+    await world.phase("b", "Completed");
+    await world.phase("c", "Running");
+    const { status: last } = await world.job("b");
+    const { status: next } = await world.job("c");
+    expect(Date.parse(next?.claimTime ?? "")).toBeGreaterThanOrEqual(Date.parse(last?.completionTime ?? ""));
+  });
+
+  it("O29 those who come later do not keep an exclusive Scheduling waiting", 1, async (world) => {
+    await world.submit("a", 8);
+    await world.submit("b", 2);
+    await world.submit("c", 600);
+    await world.schedule("s", { slotBased: [{ name: "a", slots: [0] }] });
+    await world.phase("a", "Running");
+    await world.target.pass(1100); // ages are told in seconds
+    await world.schedule("alone", { slotBased: [{ name: "b", slots: [0] }], exclusive: true });
+    await world.waits("alone", "b", /nobody else has slots/);
+    await world.target.pass(1100);
+    await world.schedule("later", { slotBased: [{ name: "c", slots: [1] }] });
+    await world.waits("later", "c", /alone comes first$/);
+    await world.phase("b", "Completed");
+    await world.phase("c", "Running");
+  });
 }
