@@ -78,6 +78,7 @@ export const Scheduling = defineResource({
           slots: z.array(position).optional(),
           message: z.string().optional(),
           run: z.int32().optional(),
+          missingSince: time("Since when there is no such job; after a minute it is given up.").optional(),
         }),
       )
       .optional()

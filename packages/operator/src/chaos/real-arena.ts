@@ -20,6 +20,7 @@ import { stringify } from "yaml";
 import { install } from "../install/install.ts";
 import { OPERATOR } from "../install/installation.ts";
 import { schedulerConfiguration } from "../placement/scheduler-configuration.ts";
+import { kwokNodes } from "../scenarios/targets/kwok-nodes.ts";
 import type { Arena, ArenaOptions } from "./arena.ts";
 import { Audit } from "./audit.ts";
 import { AUDIT_POLICY, readInto } from "./audit-log.ts";
@@ -53,28 +54,11 @@ export async function realArena({ seed, placement }: ArenaOptions): Promise<Aren
     await cluster.startScheduler("berth", schedulerConfiguration({ schedulerName: "berth", url }) as never);
   }
   const scheduler = placement === "gate" ? "kube-scheduler" : "kube-scheduler-berth";
-  const ready = async (name: string, status: "True" | "False") => {
-    const condition = { type: "Ready", status, reason: "Chaos" };
-    await client.status.patch(coreV1.Node, { name }, { strategic: { status: { conditions: [condition] } } });
-  };
   return {
     client,
     pass: (milliseconds) => sleep(clock, milliseconds),
     patienceMs: 4 * 60_000,
-    addNode: async (name, labels) => {
-      const resources = { cpu: "8", memory: "32Gi", pods: "110" };
-      await client.create(coreV1.Node, {
-        metadata: {
-          name,
-          labels: { "kubernetes.io/hostname": name, ...labels },
-          annotations: { "kwok.x-k8s.io/node": "fake" },
-        },
-        status: { capacity: resources, allocatable: resources },
-      });
-    },
-    removeNode: async (name) => void (await client.delete(coreV1.Node, { name })),
-    breakNode: (name) => ready(name, "False"),
-    mendNode: (name) => ready(name, "True"),
+    ...kwokNodes(client, clock),
     killOperator: async () => {
       const [victim] = replicas.splice(integer(random, 0, replicas.length), 1);
       if (victim) await kill(victim.process);

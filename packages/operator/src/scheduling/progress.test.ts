@@ -1,3 +1,4 @@
+import { kubernetesTime } from "@berth/kube";
 import type { BatchJob, JobPhase, Scheduling, SchedulingPhase } from "@berth/model";
 import { JOB_PHASES, SCHEDULING_PHASES } from "@berth/model";
 import fc from "fast-check";
@@ -73,7 +74,13 @@ const standing: fc.Arbitrary<Standing> = fc.record({
 const entryPhase = fc.constantFrom<Entry["phase"][]>(
   ...(["Waiting", "InQueue", "Submitted", "Scheduled", "Running", "Completed", "Failed", "Released"] as const),
 );
-const entry = (name: string): fc.Arbitrary<Entry> => fc.record({ name: fc.constant(name), phase: entryPhase });
+const entry = (name: string): fc.Arbitrary<Entry> =>
+  fc
+    .record({ name: fc.constant(name), phase: entryPhase, missed: fc.option(fc.nat(GRACE_MS)) })
+    .map(({ missed, ...of }) => ({
+      ...of,
+      ...(missed !== null && { missingSince: kubernetesTime(CREATED + missed) }),
+    }));
 const jobsArbitrary = fc
   .record(Object.fromEntries(NAMES.map((name) => [name, fc.option(standing, { nil: undefined })])))
   .map(
@@ -188,7 +195,8 @@ describe("whatever has become of jobs", () => {
   always("only those are waited for in vain that are not there, and not before the time is up", (given) => {
     for (const { wish, hopeless, obstacle } of lookAt(given).waiting) {
       const isMissing = !given.jobs.has(wish.job);
-      expect(hopeless).toBe(isMissing && given.now - CREATED >= GRACE_MS);
+      const { missingSince = kubernetesTime(given.now) } = knownIn(given, wish) ?? {};
+      expect(hopeless).toBe(isMissing && given.now - Date.parse(missingSince) >= GRACE_MS);
       if (isMissing) expect(obstacle).toContain("there is no such job");
     }
   });

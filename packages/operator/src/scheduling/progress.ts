@@ -5,7 +5,7 @@
  * While a job is ours, the job itself says how it stands. What has ended is written into the Scheduling's status before the job
  * is let go, and stays there: nobody has to remember anything.
  */
-import { keyText } from "@berth/kube";
+import { keyText, kubernetesTime } from "@berth/kube";
 import type { BatchJob, Scheduling, SchedulingPhase } from "@berth/model";
 import { isFinal } from "../job/lifecycle.ts";
 import { claimOf } from "../ledger/ledger.ts";
@@ -24,6 +24,8 @@ export interface Waiting {
   readonly obstacle: string | undefined;
   /** It will never be there. */
   readonly hopeless: boolean;
+  /** Since when there is no such job. */
+  readonly missingSince?: string;
 }
 
 export interface Progress {
@@ -82,7 +84,7 @@ export function progressOf({ scheduling, wishes, jobOf, ours, now }: ProgressInp
     }
     if (isOurs) kept.add(wish.job);
     entries.push(undefined);
-    waiting.push({ wish, ...obstacleOf(job, isOurs, scheduling, now) });
+    waiting.push({ wish, ...(job ? obstacleOf(job, isOurs) : absence(known, now)) });
   }
   // What is not wished for any more is let go, whether it runs or not.
   for (const job of ours) if (!kept.has(keyOfJob(job))) release.add(keyOfJob(job));
@@ -93,15 +95,22 @@ export function progressOf({ scheduling, wishes, jobOf, ours, now }: ProgressInp
 export function entriesOf(
   scheduling: Scheduling,
   wishes: readonly Wish[],
-  { entries }: Progress,
+  { entries, waiting }: Progress,
   waits: readonly Wait[],
 ): Entry[] {
   const reasons = new Map(waits.map((wait) => [wait.job, wait.message]));
+  const missing = new Map(waiting.map(({ wish, missingSince }) => [wish.job, missingSince]));
   return wishes.map((wish, index) => {
     const known = entries[index];
     if (known) return known;
     const message = reasons.get(wish.job);
-    return { ...nameOf(scheduling, wish.job), phase: "Waiting", ...(message !== undefined && { message }) };
+    const missingSince = missing.get(wish.job);
+    return {
+      ...nameOf(scheduling, wish.job),
+      phase: "Waiting",
+      ...(message !== undefined && { message }),
+      ...(missingSince !== undefined && { missingSince }),
+    };
   });
 }
 
@@ -132,17 +141,14 @@ function entryOf(scheduling: Scheduling, job: BatchJob): Entry {
   };
 }
 
-function obstacleOf(
-  job: BatchJob | undefined,
-  isOurs: boolean,
-  { metadata }: Scheduling,
-  now: number,
-): Pick<Waiting, "obstacle" | "hopeless"> {
-  if (!job) {
-    const since = Date.parse(metadata.creationTimestamp ?? "");
-    const hopeless = now - since >= GRACE_MS;
-    return { obstacle: hopeless ? "there is no such job" : "there is no such job yet", hopeless };
-  }
+/** A job that is not there may still come. Time counts from when it was first missed, also if it was added later. */
+function absence(known: Entry | undefined, now: number): Omit<Waiting, "wish"> {
+  const missingSince = known?.missingSince ?? kubernetesTime(now);
+  const hopeless = now - Date.parse(missingSince) >= GRACE_MS;
+  return { obstacle: hopeless ? "there is no such job" : "there is no such job yet", hopeless, missingSince };
+}
+
+function obstacleOf(job: BatchJob, isOurs: boolean): Pick<Waiting, "obstacle" | "hopeless"> {
   if (job.metadata.deletionTimestamp !== undefined) return { obstacle: "the job is being deleted", hopeless: false };
   const holder = holderOf(job);
   if (holder !== undefined && !isOurs) return { obstacle: `${holder} has the job`, hopeless: false };

@@ -2,11 +2,12 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Cluster, startCluster } from "@berth/cluster";
-import { Client, coreV1, HttpTransport, loadConnection, microTime, sleep, WallClock } from "@berth/kube";
+import { Client, HttpTransport, loadConnection, sleep, WallClock } from "@berth/kube";
 import { install } from "../../install/install.ts";
 import { OPERATOR } from "../../install/installation.ts";
 import { schedulerConfiguration } from "../../placement/scheduler-configuration.ts";
 import type { Target, TargetOptions } from "../target.ts";
+import { kwokNodes } from "./kwok-nodes.ts";
 import { operatorOn } from "./operator-on.ts";
 
 const PATIENCE_MS = 120_000;
@@ -38,44 +39,11 @@ export async function realTarget({ placement }: TargetOptions): Promise<RealTarg
     const configuration = schedulerConfiguration({ schedulerName: "berth", url, tls: tls.ofClient });
     await cluster.startScheduler("berth", configuration as Record<string, unknown>);
   }
-  /** Whether KWOK speaks for a node. */
-  const kwok = (name: string, value: string | null) =>
-    client.patch(coreV1.Node, { name }, { merge: { metadata: { annotations: { "kwok.x-k8s.io/node": value } } } });
-  /** What a kubelet would say of itself. */
-  const ready = async (name: string, status: "True" | "False") => {
-    const condition = {
-      type: "Ready",
-      status,
-      reason: "Test",
-      message: "",
-      lastTransitionTime: microTime(clock.now()),
-    };
-    await client.status.patch(coreV1.Node, { name }, { strategic: { status: { conditions: [condition] } } });
-  };
   return {
     name: "real",
     cluster,
     client,
-    addNode: async (name, labels) => {
-      const resources = { cpu: "8", memory: "32Gi", pods: "110" };
-      await client.create(coreV1.Node, {
-        metadata: {
-          name,
-          labels: { "kubernetes.io/hostname": name, ...labels },
-          annotations: { "kwok.x-k8s.io/node": "fake" },
-        },
-        status: { capacity: resources, allocatable: resources },
-      });
-    },
-    removeNode: async (name) => void (await client.delete(coreV1.Node, { name })),
-    breakNode: async (name) => {
-      await kwok(name, null); // which would make it ready again
-      await ready(name, "False");
-    },
-    mendNode: async (name) => {
-      await kwok(name, "fake");
-      await ready(name, "True");
-    },
+    ...kwokNodes(client, clock),
     pass: (milliseconds) => sleep(clock, milliseconds),
     eventually: async (what, ask) => {
       for (const end = clock.steady() + PATIENCE_MS; clock.steady() < end; await sleep(clock, 100)) {
