@@ -27,8 +27,13 @@ import { AUDIT_POLICY, readInto } from "./audit-log.ts";
 
 const COMMAND = fileURLToPath(new URL("../cli/main.ts", import.meta.url));
 const NAMESPACE = "berth-system";
-/** Two replicas cannot listen on one port: the second kube-scheduler asks the first that is free. */
-const EXTENDER_PORT = 19_443;
+/** Two replicas cannot listen on one port: the second kube-scheduler asks whoever has the first. */
+const EXTENDER_PORT = 19_000 + 2 * (process.pid % 500);
+
+interface Replica {
+  readonly process: ChildProcess;
+  readonly port: number;
+}
 
 export async function realArena({ seed, placement }: ArenaOptions): Promise<Arena> {
   const random = new SeededRandom(`${seed}/arena`);
@@ -41,11 +46,19 @@ export async function realArena({ seed, placement }: ArenaOptions): Promise<Aren
   const folder = dirname(cluster.kubeconfig);
   const kubeconfig = join(folder, "operator.kubeconfig");
   writeFileSync(kubeconfig, await accountFile(client, cluster.server, join(folder, "pki", "ca.crt")), { mode: 0o600 });
-  const replicas: { readonly process: ChildProcess; readonly port: number }[] = [];
+  const replicas: Replica[] = [];
   const start = () => {
     const taken = new Set(replicas.map(({ port }) => port));
     const port = [EXTENDER_PORT, EXTENDER_PORT + 1].find((each) => !taken.has(each)) ?? EXTENDER_PORT;
-    replicas.push({ process: operator(kubeconfig, placement, port, join(folder, `operator-${port}.log`)), port });
+    const born = { process: operator(kubeconfig, placement, port, join(folder, `operator-${port}.log`)), port };
+    replicas.push(born);
+    // Who loses the lease ends, and is started anew, as a kubelet would do it; who is killed is not in the list any more.
+    born.process.once("exit", () => {
+      const index = replicas.indexOf(born);
+      if (index === -1) return;
+      replicas.splice(index, 1);
+      start();
+    });
   };
   start();
   start();
@@ -74,7 +87,7 @@ export async function realArena({ seed, placement }: ArenaOptions): Promise<Aren
       return audit;
     },
     close: async () => {
-      await Promise.all(replicas.map(({ process }) => kill(process)));
+      await Promise.all(replicas.splice(0).map(({ process }) => kill(process)));
       await transport.close();
       await cluster.stop();
     },
