@@ -8,6 +8,7 @@ import type { BatchJob } from "@berth/model";
 import type { Placement } from "../apps/application.ts";
 import type { Claim, Ledger } from "../ledger/ledger.ts";
 import { ghostOf, slotAt, slotKey } from "../slot/world.ts";
+import { together } from "../together.ts";
 import { removePod } from "../writes.ts";
 import { type Assignment, assign } from "./assign.ts";
 import { isGated, type Placing, place } from "./gate.ts";
@@ -44,7 +45,8 @@ export class Seating {
     now: number,
   ): Promise<number> {
     const { fresh, placed, surplus } = assign(claim.slots, executors);
-    await Promise.all(fresh.map((assignment) => this.#letIn(assignment, claim, client)));
+    // Not all at once: all ghosts would be sent away before the first executor could come.
+    await together(fresh, (assignment) => this.#letIn(assignment, claim, client));
     for (const pod of surplus) {
       const slots = `${claim.slots.length} slot${claim.slots.length === 1 ? "" : "s"}`;
       const note = `job ${job.metadata.name} was given ${slots}, and there is an executor in each: this one has to wait`;

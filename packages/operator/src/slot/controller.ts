@@ -106,7 +106,7 @@ async function reconcile(
   return tell(slot, report, { client, clock }, lull);
 }
 
-/** Writes down how it stands. */
+/** Writes down how it stands, once it has stood so for a moment: nobody waits for it, and slots come and go by the hundred. */
 async function tell(
   slot: Slot,
   report: SlotReport,
@@ -115,19 +115,12 @@ async function tell(
 ): Promise<Result | undefined> {
   const key = keyText(keyOf(slot));
   const status = statusOf(slot, report, clock.now());
-  if (isSame(status, slot.status)) lull.over(key);
-  else if (isPassing(report)) {
-    const left = lull.left(key, clock.now());
-    if (left > 0) return { requeueAfter: left };
-  }
+  const isNew = slot.status?.state === undefined && status.state === "free";
+  const left = isNew || isSame(status, slot.status) ? 0 : lull.left(key, clock.now());
+  if (left > 0) return { requeueAfter: left };
   lull.over(key);
   if (!isSame(status, slot.status)) await client.status.update(Slot, { ...slot, status }).catch(unlessGone);
   return undefined;
-}
-
-/** Whether it is over in a moment, as a rule: an executor is on its way to it, or its ghost is. */
-function isPassing({ state, isUnderWay }: SlotReport): boolean {
-  return state === "reserved" || isUnderWay === true;
 }
 
 function statusOf(
