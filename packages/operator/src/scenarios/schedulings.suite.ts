@@ -155,11 +155,12 @@ export function schedulings(it: Tell): void {
     await world.submit("a", 600);
     await world.schedule("t", { slotBased: [{ name: "a", slots: [0] }] });
     await world.states("occupied", "occupied");
-    const pods = await world.client.list(coreV1.Pod, { namespace: elsewhere });
-    expect(pods.items.map(({ metadata, spec }) => [metadata.annotations?.["berth.dev/slot"], spec?.nodeName])).toEqual([
-      ["1", world.node(0)],
-    ]);
-    expect(await world.places("a")).toEqual([`0 on ${world.node(0)}`]);
+    await world.eventually("both are bound", async () => {
+      const { items } = await world.client.list(coreV1.Pod, { namespace: elsewhere });
+      const there = items.map(({ metadata, spec }) => `${metadata.annotations?.["berth.dev/slot"]} ${spec?.nodeName}`);
+      const here = await world.places("a");
+      return `${there} ${here}` === `1 ${world.node(0)} 0 on ${world.node(0)}`;
+    });
   });
 
   it("O22 who wants more slots than there are is told so at once", 1, async (world) => {

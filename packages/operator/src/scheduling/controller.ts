@@ -16,7 +16,6 @@ import {
   keyText,
   kubernetesTime,
   microTime,
-  type ObjectEvent,
   type ObjectKey,
   onUpdate,
   type ReconcileContext,
@@ -28,9 +27,10 @@ import {
 import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
 import { may, SEE } from "../install/rights.ts";
 import { claimOf, type Ledger } from "../ledger/ledger.ts";
-import { annotation, label } from "../names.ts";
+import { annotation } from "../names.ts";
 import { Pace } from "../pace.ts";
-import { keysIn, reportOn, slotsOf, testbedKey } from "../slot/world.ts";
+import { nodeMatters } from "../slot/controller.ts";
+import { keysIn, slotsOf, slotsOn, testbedKey } from "../slot/world.ts";
 import { together } from "../together.ts";
 import { isSame, unlessGone } from "../writes.ts";
 import {
@@ -44,7 +44,9 @@ import {
   type Wish,
   wishesOf,
 } from "./plan.ts";
+import { LazyPool } from "./pool.ts";
 import { entriesOf, hasStarted, holderOf, isOver, type Progress, phaseOf, progressOf } from "./progress.ts";
+import { isGhostThere, jobMoved, slotMoved } from "./waking.ts";
 
 const BY_TESTBED = "berth.dev/testbed";
 const BY_JOB = "berth.dev/job";
@@ -72,6 +74,7 @@ export const schedulingRights = [
   may([...SEE, "patch"], BatchJob),
   may(SEE, Testbed),
   may(SEE, Slot),
+  may(SEE, coreV1.Node),
   may(SEE, coreV1.Pod),
 ];
 
@@ -92,8 +95,11 @@ export function schedulingController(options: SchedulingControllerOptions): Cont
     watches: [
       watch(Scheduling, (scheduling) => keysIn(testbedOf(scheduling))),
       watch(BatchJob, concerned, { predicates: [onUpdate(jobMoved)] }),
+      // What is over in a moment is not told by the slot: so those are asked who know of it first.
+      watch(coreV1.Node, ({ metadata }) => slotsOn(metadata.name ?? "", cache).map(testbedKey), {
+        predicates: [nodeMatters],
+      }),
       watch(Slot, (slot) => [testbedKey(slot)], { predicates: [onUpdate(slotMoved)] }),
-      // A slot is free in the moment when its ghost is there, which is before anybody has written it down.
       watch(coreV1.Pod, ({ metadata }) => keysIn(metadata.annotations?.[annotation.testbed]), {
         predicates: [isGhostThere],
       }),
@@ -120,7 +126,7 @@ async function reconcile(
   const all = cache.informer(Scheduling).byIndex(BY_TESTBED, testbed).toSorted(byAge);
   const exists = cache.informer(Testbed).get(key) !== undefined;
   onSize(slotsOf(key, cache).length + all.reduce((sum, each) => sum + (each.status?.jobs?.length ?? 0), 0));
-  const pool = new LazyPool(testbed, key, options);
+  const pool = new LazyPool(key, cache, options.ledger);
   let reserved: Reserved = NOTHING_RESERVED;
   let next = Number.POSITIVE_INFINITY;
   for (const scheduling of all) {
@@ -341,67 +347,6 @@ async function tidyUp(
   if (until > now) return until;
   await client.delete(Scheduling, keyOf(scheduling)).catch(unlessGone);
   return Number.POSITIVE_INFINITY;
-}
-
-interface SeenSlots {
-  readonly usable: readonly number[];
-  readonly free: ReadonlySet<number>;
-}
-
-/** Looks at the slots only when somebody waits for some. */
-class LazyPool implements Pool {
-  readonly #look: () => SeenSlots;
-  readonly #isTaken: (slot: number) => boolean;
-  #seen: SeenSlots | undefined;
-
-  constructor(testbed: string, key: ObjectKey, { cache, ledger }: SchedulingControllerOptions) {
-    this.#isTaken = (slot) => ledger.isTaken(testbed, slot);
-    this.#look = () => {
-      const object = cache.informer(Testbed).get(key);
-      const [usable, free]: [number[], Set<number>] = [[], new Set()];
-      for (const slot of slotsOf(key, cache)) {
-        const { state } = reportOn(slot, object, cache, ledger);
-        if (state !== "unavailable") usable.push(slot.spec.position);
-        if (state === "free") free.add(slot.spec.position);
-      }
-      return { usable: usable.sort((a, b) => a - b), free };
-    };
-  }
-
-  get #slots(): SeenSlots {
-    this.#seen ??= this.#look();
-    return this.#seen;
-  }
-
-  get usable() {
-    return this.#slots.usable;
-  }
-
-  isFree(slot: number): boolean {
-    return this.#slots.free.has(slot) && !this.#isTaken(slot);
-  }
-}
-
-function isGhostThere(event: ObjectEvent<coreV1.Pod>): boolean {
-  const { object } = event;
-  if (object.metadata.labels?.[label.role] !== "ghost" || event.type === "delete") return false;
-  return event.type === "create" || event.old.spec?.nodeName !== object.spec?.nodeName;
-}
-
-/** Jobs move on in many steps; only some of them are the Scheduling's affair. */
-function jobMoved(old: BatchJob, job: BatchJob): boolean {
-  return (
-    old.metadata.generation !== job.metadata.generation ||
-    old.metadata.deletionTimestamp !== job.metadata.deletionTimestamp ||
-    old.status?.phase !== job.status?.phase ||
-    old.status?.claimTime !== job.status?.claimTime
-  );
-}
-
-/** A slot has become free, or cannot be used any more, or can again. */
-function slotMoved(old: Slot, slot: Slot): boolean {
-  const [before, after] = [old.status?.state, slot.status?.state];
-  return before !== after && [before, after].some((state) => state === "free" || state === "unavailable");
 }
 
 function testbedOf({ metadata, spec }: Scheduling): string {

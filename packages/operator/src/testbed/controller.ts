@@ -12,6 +12,7 @@ import {
   isBeingDeleted,
   keyOf,
   keyText,
+  type ObjectKey,
   onUpdate,
   or,
   owned,
@@ -27,11 +28,12 @@ import { Slot, Testbed } from "@berth/model";
 import { may, SEE } from "../install/rights.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Pace } from "../pace.ts";
+import { isGhostThere } from "../scheduling/waking.ts";
 import { nodeMatters } from "../slot/controller.ts";
-import { slotName, slotsOf, testbedKey } from "../slot/world.ts";
+import { slotKeysOf, slotName, slotsOf, testbedKey } from "../slot/world.ts";
 import { together } from "../together.ts";
 import { isSame, unlessGone } from "../writes.ts";
-import { plannedSlots, type SlotPlan } from "./slots.ts";
+import { plannedSlots, type SlotPlan, texts } from "./slots.ts";
 
 /** Holds a testbed until the last of its slots is free. */
 const FINALIZER = "berth.dev/testbed";
@@ -45,6 +47,7 @@ export const testbedRights = [
   may([...SEE, "update"], Testbed),
   may([...SEE, "create", "update", "delete"], Slot),
   may(SEE, coreV1.Node),
+  may(SEE, coreV1.Pod),
 ];
 
 export function testbedController(options: TestbedControllerOptions): ControllerOptions<Testbed> {
@@ -55,7 +58,11 @@ export function testbedController(options: TestbedControllerOptions): Controller
     for: Testbed,
     predicates: [or(generationChanged, onUpdate(isGoingNow))],
     owns: [owned(Slot, { predicates: [onUpdate((old, slot) => mayMove(old, slot, cache))] })],
-    watches: [watch(coreV1.Node, everyTestbed, { predicates: [nodeMatters] })],
+    watches: [
+      watch(coreV1.Node, everyTestbed, { predicates: [nodeMatters] }),
+      // A slot that nobody is in any more may have to change its size.
+      watch(coreV1.Pod, (ghost) => outdatedAt(ghost, cache), { predicates: [isGhostThere] }),
+    ],
     reconcile: async (request, context): Promise<Result | undefined> => {
       const delay = pace.delay(keyText(request), context.clock);
       if (delay > 0) return { requeueAfter: delay };
@@ -75,8 +82,17 @@ function isGoingNow(old: Testbed, testbed: Testbed): boolean {
 function mayMove(old: Slot, slot: Slot, cache: Cache): boolean {
   if (old.metadata.generation !== slot.metadata.generation) return true;
   if (old.status?.state === slot.status?.state) return false;
+  return slot.status?.state === "unavailable" || isOutdated(slot, cache);
+}
+
+function isOutdated(slot: Slot, cache: Cache): boolean {
   const testbed = cache.informer(Testbed).get(testbedKey(slot));
-  return slot.status?.state === "unavailable" || !isSame(testbed?.spec.resourcesPerSlot, slot.spec.resources);
+  return testbed !== undefined && !isSame(texts(testbed.spec.resourcesPerSlot), texts(slot.spec.resources));
+}
+
+function outdatedAt(ghost: coreV1.Pod, cache: Cache): ObjectKey[] {
+  const slots = slotKeysOf(ghost).flatMap((key) => cache.informer(Slot).get(key) ?? []);
+  return slots.filter((slot) => isOutdated(slot, cache)).map(testbedKey);
 }
 
 type Context = Pick<ReconcileContext, "client">;
