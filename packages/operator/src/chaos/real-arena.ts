@@ -70,7 +70,7 @@ export async function realArena({ seed, placement }: ArenaOptions): Promise<Aren
   return {
     client,
     pass: (milliseconds) => sleep(clock, milliseconds),
-    patienceMs: 4 * 60_000,
+    patienceMs: 90_000,
     ...kwokNodes(client, clock),
     killOperator: async () => {
       const [victim] = replicas.splice(integer(random, 0, replicas.length), 1);
@@ -96,7 +96,7 @@ export async function realArena({ seed, placement }: ArenaOptions): Promise<Aren
 
 function operator(kubeconfig: string, placement: ArenaOptions["placement"], port: number, log: string): ChildProcess {
   const args = ["run", "--kubeconfig", kubeconfig, "--placement", placement, "--extender-port", String(port)];
-  const lease = ["--leader-election", "--lease-seconds", "3"];
+  const lease = ["--leader-election", "--lease-seconds", "5"];
   const output = openSync(log, "a");
   return spawn(process.execPath, [COMMAND, ...args, ...lease], { stdio: ["ignore", output, output] });
 }
