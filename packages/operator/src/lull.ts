@@ -1,17 +1,15 @@
 /**
- * What is over in a moment is not worth a write. A change that may wait is written when it has lasted for a second; what matters
+ * What is over in a moment is not worth a write. A change that may wait is written when it has lasted for a while; what matters
  * more is written at once, and takes it along.
  */
-
-const LULL_MS = 1000;
 
 export class Lull {
   readonly #since = new Map<string, number>();
 
-  /** In how many milliseconds a change is to be written: 0 is now. Forgotten once it is, or by `over`. */
-  left(key: string, now: number): number {
+  /** In how many milliseconds a change is to be written: 0 is now. @param lastsMs - How long it has to last. */
+  left(key: string, now: number, lastsMs = 1000): number {
     const since = this.#since.get(key) ?? now;
-    const left = since + LULL_MS - now;
+    const left = since + lastsMs - now;
     if (left <= 0) this.#since.delete(key);
     else this.#since.set(key, since);
     return Math.max(0, left);

@@ -106,6 +106,9 @@ async function reconcile(
   return tell(slot, report, { client, clock }, lull);
 }
 
+/** How long a ghost may take to come: many come at once when many executors leave. */
+const GHOST_MS = 10_000;
+
 /** Writes down how it stands, once it has stood so for a moment: nobody waits for it, and slots come and go by the hundred. */
 async function tell(
   slot: Slot,
@@ -116,7 +119,8 @@ async function tell(
   const key = keyText(keyOf(slot));
   const status = statusOf(slot, report, clock.now());
   const isNew = slot.status?.state === undefined && status.state === "free";
-  const left = isNew || isSame(status, slot.status) ? 0 : lull.left(key, clock.now());
+  const isPassing = status.state === "unavailable" && report.isUnderWay === true;
+  const left = isNew || isSame(status, slot.status) ? 0 : lull.left(key, clock.now(), isPassing ? GHOST_MS : undefined);
   if (left > 0) return { requeueAfter: left };
   lull.over(key);
   if (!isSame(status, slot.status)) await client.status.update(Slot, { ...slot, status }).catch(unlessGone);

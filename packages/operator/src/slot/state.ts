@@ -20,6 +20,8 @@ export interface Finding {
   readonly state: SlotState;
   /** Why it is unavailable. */
   readonly reason?: string;
+  /** It is unavailable only because its ghost has yet to come. */
+  readonly isUnderWay?: true;
 }
 
 export function stateOf({ leaving, node, unschedulable, ghost, executor, holder }: SlotView): Finding {
@@ -42,10 +44,10 @@ export function nodeProblem(node: coreV1.Node | undefined): string | undefined {
 function ghostFinding(ghost: coreV1.Pod | undefined): Finding {
   const state = "unavailable";
   if (!ghost || isOver(ghost) || ghost.metadata.deletionTimestamp !== undefined) {
-    return { state, reason: "its ghost is not there yet" };
+    return { state, reason: "its ghost is not there yet", isUnderWay: true };
   }
   if (ghost.spec?.nodeName) return { state: "free" };
   const placed = ghost.status?.conditions?.find(({ type }) => type === "PodScheduled");
-  if (placed?.reason !== "Unschedulable") return { state, reason: "its ghost waits for its place" };
+  if (placed?.reason !== "Unschedulable") return { state, reason: "its ghost waits for its place", isUnderWay: true };
   return { state, reason: `there is no room for it on its node: ${placed.message ?? "no reason given"}` };
 }
