@@ -3,10 +3,11 @@
  *
  * It is written in the order of answers, and not in that of changes. So that nobody is accused wrongly, a pod counts as bound
  * from the moment when that was answered, and everything else as so from the moment when it was asked for. Of two states of an
- * object the later one counts.
+ * object the later one counts. What somebody asked for who was killed before it was answered is not recorded: it shows in the next
+ * state of the object.
  */
 import type { AuditEvent } from "@berth/cluster";
-import type { AnyObject, Audit, Happened } from "./audit.ts";
+import { type AnyObject, type Audit, type Happened, PROVISIONAL } from "./audit.ts";
 
 /** Bodies of what is looked at, and nothing else. */
 export const AUDIT_POLICY = {
@@ -55,7 +56,7 @@ function versionOf(object: AnyObject): number {
 }
 
 function bound(pod: AnyObject, { requestObject }: Recorded): AnyObject {
-  return { ...pod, spec: { ...pod.spec, nodeName: requestObject?.target?.name } };
+  return { ...pod, spec: { ...pod.spec, nodeName: requestObject?.target?.name }, [PROVISIONAL]: true };
 }
 
 /** Whether nothing is left of an object after a request, or, of a pod, nothing that runs. */

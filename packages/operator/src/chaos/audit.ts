@@ -6,6 +6,9 @@
 // biome-ignore lint/suspicious/noExplicitAny: objects of any kind
 export type AnyObject = any;
 
+/** Marks what was put together from what is known: there may be more to it. */
+export const PROVISIONAL = Symbol("provisional");
+
 /** A change of one object. */
 export interface Happened {
   /** As people read it. */
@@ -51,6 +54,7 @@ export class Audit {
       return;
     }
     if (present === key) return;
+    if (slotOf(pod) === undefined && after[PROVISIONAL]) return; // it is judged when more is known
     this.bound++;
     if (slotOf(pod) === undefined) complain("was bound without a slot");
     if (present) complain(`is in ${place} beside ${present}`);

@@ -13,6 +13,11 @@ import type { Assignment } from "./assign.ts";
 export class Placing {
   readonly #slots = new Set<string>();
 
+  /** Whether anybody is being put anywhere: what can wait does. */
+  get isBusy(): boolean {
+    return this.#slots.size > 0;
+  }
+
   has(testbed: string, slot: number): boolean {
     return this.#slots.has(`${testbed}#${slot}`);
   }

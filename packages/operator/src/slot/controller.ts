@@ -103,11 +103,12 @@ async function reconcile(
     if (remove) await removePod(client, remove);
     if (create) await client.create(coreV1.Pod, create).catch(unlessThere);
   }
-  return tell(slot, report, { client, clock }, lull);
+  return tell(slot, report, { client, clock }, lull, placing.isBusy);
 }
 
-/** How long a ghost may take to come: many come at once when many executors leave. */
-const GHOST_MS = 10_000;
+/** For how long nothing is said while executors are being placed, who are in more of a hurry, or while a ghost is on its way. */
+const LONGEST_MS = 10_000;
+const AGAIN_MS = 1000;
 
 /** Writes down how it stands, once it has stood so for a moment: nobody waits for it, and slots come and go by the hundred. */
 async function tell(
@@ -115,13 +116,14 @@ async function tell(
   report: SlotReport,
   { client, clock }: Context,
   lull: Lull,
+  isBusy: boolean,
 ): Promise<Result | undefined> {
   const key = keyText(keyOf(slot));
   const status = statusOf(slot, report, clock.now());
   const isNew = slot.status?.state === undefined && status.state === "free";
-  const isPassing = status.state === "unavailable" && report.isUnderWay === true;
-  const left = isNew || isSame(status, slot.status) ? 0 : lull.left(key, clock.now(), isPassing ? GHOST_MS : undefined);
-  if (left > 0) return { requeueAfter: left };
+  const mayWait = isBusy || (status.state === "unavailable" && report.isUnderWay === true);
+  const left = isNew || isSame(status, slot.status) ? 0 : lull.left(key, clock.now(), mayWait ? LONGEST_MS : undefined);
+  if (left > 0) return { requeueAfter: Math.min(left, AGAIN_MS) };
   lull.over(key);
   if (!isSame(status, slot.status)) await client.status.update(Slot, { ...slot, status }).catch(unlessGone);
   return undefined;
