@@ -1,4 +1,4 @@
-/** `npm run bench -- NAME [--quick] [--json]`: measures us beside others and prints both. */
+/** `npm run bench -- NAME [--quick] [--sizes N,M] [--json]`: measures us beside others and prints both. */
 import { parseArgs } from "node:util";
 import { today } from "@berth/cluster";
 import { type Measurement, type MeasureOptions, machine, type Report, row, table } from "./report.ts";
@@ -9,13 +9,26 @@ interface Benchmark {
 
 /** Name → what it compares, and the module that measures it. A benchmark is loaded only when it is run. */
 const benchmarks: Record<string, { about: string; load: () => Promise<Benchmark> }> = {
+  chaos: {
+    about:
+      "200 jobs on 160 slots while nodes are lost and processes killed: what goes wrong, on sim and on a real cluster",
+    load: () => import("./chaos.ts"),
+  },
   cluster: {
     about: "start time and memory of a cluster with 10, 100 and 1000 nodes, beside kwokctl",
     load: () => import("./cluster.ts"),
   },
+  placement: {
+    about: "80 and 1000 executors from their gate to their slots, by Gate and by Extender, beside ordinary pods",
+    load: () => import("./placement.ts"),
+  },
   runtime: {
     about: "custom resource to Pod, beside controller-runtime, Kopf, Java Operator SDK and Metacontroller",
     load: () => import("./runtime.ts"),
+  },
+  scale: {
+    about: "the operator's processor time, memory and writes for 100, 300 and 1000 nodes and jobs, and how they grow",
+    load: () => import("./scale.ts"),
   },
   sim: {
     about: "executor life cycles, memory and start of the simulated cluster, beside a real control plane with KWOK",
@@ -23,10 +36,11 @@ const benchmarks: Record<string, { about: string; load: () => Promise<Benchmark>
   },
 };
 
-const usage = `Usage: npm run bench -- NAME [--quick] [--json]
+const usage = `Usage: npm run bench -- NAME [--quick] [--sizes N,M] [--json]
 
-  --quick   fewer and smaller measurements, to see whether it works
-  --json    one JSON document on standard output instead of a table
+  --quick       fewer and smaller measurements, to see whether it works
+  --sizes N,M   other sizes than its own: executors of placement, nodes and jobs of scale
+  --json        one JSON document on standard output instead of a table
 
 Benchmarks:
 ${Object.entries(benchmarks)
@@ -46,7 +60,8 @@ if (values.help) {
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => interrupted.abort());
   try {
-    const rows = (await measure({ quick: values.quick ?? false, log, signal: interrupted.signal })).map(row);
+    const { quick = false } = values;
+    const rows = (await measure({ quick, sizes: sizesIn(values.sizes), log, signal: interrupted.signal })).map(row);
     const report: Report = { name, date: today().toISOString(), machine: machine(), rows };
     console.log(values.json ? JSON.stringify(report, null, 2) : table(report));
   } catch (error) {
@@ -58,6 +73,7 @@ if (values.help) {
 function parseArguments() {
   const options = {
     quick: { type: "boolean" },
+    sizes: { type: "string" },
     json: { type: "boolean" },
     help: { type: "boolean", short: "h" },
   } as const;
@@ -66,6 +82,13 @@ function parseArguments() {
   } catch (error) {
     return fail((error as Error).message);
   }
+}
+
+function sizesIn(text: string | undefined): number[] | undefined {
+  if (text !== undefined && !/^[1-9]\d{0,5}(,[1-9]\d{0,5})*$/.test(text)) {
+    return fail(`--sizes wants whole numbers, as in 100,300; not "${text}"`);
+  }
+  return text?.split(",").map(Number);
 }
 
 function fail(message: string): never {

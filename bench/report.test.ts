@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { median, row, table } from "./report.ts";
+import { median, percentile, row, table } from "./report.ts";
 
 const measurement = { measure: "start", unit: "s", ours: 4.9, peer: 9.8765, peerName: "other" };
 
@@ -36,6 +36,16 @@ describe("median", () => {
   it("is the value in the middle", () => {
     expect(median([5])).toBe(5);
     expect(median([30, 1, 200])).toBe(30);
+  });
+});
+
+describe("percentile", () => {
+  it("is a value that so many are not above", () => {
+    const values = Array.from({ length: 200 }, (_, index) => 200 - index);
+    expect(percentile(values, 50)).toBe(101);
+    expect(percentile(values, 99)).toBe(199);
+    expect(percentile(values, 100)).toBe(200);
+    expect(percentile([7], 99)).toBe(7);
   });
 });
 

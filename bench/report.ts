@@ -16,6 +16,8 @@ export interface Measurement {
 export interface MeasureOptions {
   /** Fewer and smaller measurements. */
   readonly quick: boolean;
+  /** Instead of the benchmark's own, if it has any. */
+  readonly sizes?: readonly number[] | undefined;
   /** Tells people how it gets on. */
   readonly log: (line: string) => void;
   /** Aborted by Ctrl-C: end, and leave nothing running. */
@@ -112,8 +114,13 @@ function inWords({ of, atMost, atLeast }: Target, unit: string): string {
 
 /** The one in the middle: what a disturbed run did does not count. */
 export function median(values: readonly number[]): number {
+  return percentile(values, 50);
+}
+
+/** The smallest value that so many percent of all are not above. */
+export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] as number;
+  return sorted[Math.min(Math.floor((sorted.length * percent) / 100), sorted.length - 1)] as number;
 }
 
 /** Three significant digits: more would only pretend. */

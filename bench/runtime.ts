@@ -6,7 +6,7 @@
  * machine does, it does to all of them. From the client's create to the Pod seen on a watch, by one clock.
  */
 import { sleep, startCluster } from "@berth/cluster";
-import { type Random, SeededRandom } from "@berth/kube";
+import { SeededRandom } from "@berth/kube";
 import { type Measurement, type MeasureOptions, median, type Target } from "./report.ts";
 import { buildInformer, type FilledInformer, fillInformer } from "./runtime/client-go-informer.ts";
 import { fillOurs } from "./runtime/ours.ts";
@@ -15,6 +15,7 @@ import { ours, peers, type RunningPeer } from "./runtime/peers.ts";
 import { type Usage, usage } from "./runtime/process-usage.ts";
 import { Stage } from "./runtime/stage.ts";
 import { manifests, type Workplace, workplace } from "./runtime/widget.ts";
+import { shuffled } from "./turns.ts";
 
 const FULL = {
   warmUp: 1000,
@@ -267,12 +268,6 @@ function coldStarts(fills: Fills, { pods }: Sizes): Measurement[] {
 
 function usages(operators: Operators): Map<string, Usage> {
   return new Map(Array.from(operators, ([name, { pids }]) => [name, usage(pids)]));
-}
-
-/** Whoever comes after a runtime with much to do behind its Pods has it harder: chance decides who that is, each time. */
-function shuffled<T>(all: readonly T[], random: Random): T[] {
-  const drawn = all.map((item) => [random.next(), item] as const);
-  return drawn.sort(([a], [b]) => a - b).map(([, item]) => item);
 }
 
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);

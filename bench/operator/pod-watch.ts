@@ -1,0 +1,103 @@
+/** What a watch shows of pods on their way to a node, by one clock: nobody's own account of what he has done. */
+import { stopwatch } from "@berth/cluster";
+import { type Client, coreV1, Informer } from "@berth/kube";
+
+/** One pod that waited behind a gate. Times are in milliseconds since the watch was opened. */
+export interface SeenPod {
+  readonly name: string;
+  /** When it was first seen without a gate, and with a node. */
+  lifted?: number;
+  bound?: number;
+  node?: string;
+  /** The slot that is written on it. */
+  slot?: number;
+  /** A scheduler has tried in vain to find a place for it. */
+  failed?: boolean;
+}
+
+export interface Selected {
+  readonly namespace: string;
+  /** Those that count; others, which have to make room, are only noticed when they go. */
+  readonly counts: (pod: coreV1.Pod) => boolean;
+}
+
+export class PodWatch implements AsyncDisposable {
+  readonly #elapsed = stopwatch();
+  readonly #informer: Informer<coreV1.Pod>;
+  readonly #pods = new Map<string, SeenPod>();
+  readonly #present = new Set<string>();
+  #begun: number | undefined;
+  #bound = 0;
+
+  private constructor(client: Client, { namespace, counts }: Selected) {
+    this.#informer = new Informer(client, coreV1.Pod, { namespace, freeze: false });
+    const see = (pod: coreV1.Pod) => {
+      if (counts(pod)) this.#see(pod);
+    };
+    this.#informer.addEventHandler({
+      onAdd: see,
+      onUpdate: (_, pod) => see(pod),
+      onDelete: (pod) => {
+        if (!counts(pod)) this.#begin();
+        else this.#present.delete(pod.metadata.name ?? "");
+      },
+    });
+  }
+
+  static async open(client: Client, selected: Selected): Promise<PodWatch> {
+    const watch = new PodWatch(client, selected);
+    await watch.#informer.start().waitForSync();
+    return watch;
+  }
+
+  /** How many there are now. */
+  get present(): number {
+    return this.#present.size;
+  }
+
+  /** How many have got a node. */
+  get bound(): number {
+    return this.#bound;
+  }
+
+  /** All that there have ever been. */
+  get pods(): SeenPod[] {
+    return [...this.#pods.values()];
+  }
+
+  /** Milliseconds from the first thing that was done for any of them, be it that another one made room, to the last one's node. */
+  get milliseconds(): number {
+    return Math.max(...this.pods.map(({ bound = Number.NaN }) => bound)) - (this.#begun ?? Number.NaN);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#informer.stop();
+  }
+
+  #begin(): void {
+    this.#begun ??= this.#elapsed();
+  }
+
+  #see({ metadata, spec, status }: coreV1.Pod): void {
+    const { name = "", annotations } = metadata;
+    let seen = this.#pods.get(name);
+    if (!seen) {
+      seen = { name };
+      this.#pods.set(name, seen);
+      this.#present.add(name);
+    }
+    if (seen.lifted === undefined && (spec?.schedulingGates ?? []).length === 0) {
+      seen.lifted = this.#elapsed();
+      this.#begin();
+    }
+    if (seen.bound === undefined && spec?.nodeName) {
+      seen.bound = this.#elapsed();
+      seen.node = spec.nodeName;
+      const slot = annotations?.["berth.dev/slot"];
+      if (slot !== undefined) seen.slot = Number(slot);
+      this.#bound++;
+    }
+    const placed = status?.conditions?.find(({ type }) => type === "PodScheduled");
+    if (placed?.status === "False" && placed.reason === "Unschedulable") seen.failed = true;
+  }
+}

@@ -1,0 +1,314 @@
+/**
+ * Executors from the gate to their nodes: those of Berth, by Gate and by Extender, for whom ghosts have to make room, beside
+ * ordinary pods that are pinned to empty nodes. All of them come from a Job and wait until the last one is there.
+ *
+ * On one control plane with KWOK nodes, in turn. What happens is told by a watch, and not by those who did it.
+ */
+import { type AddressInfo, createServer } from "node:net";
+import { dirname, join } from "node:path";
+import { sleep } from "@berth/cluster";
+import { batchV1, Client, coreV1, HttpTransport, loadConnection, SeededRandom } from "@berth/kube";
+import { BatchJob, Scheduling, Slot } from "@berth/model";
+import { schedulerConfiguration } from "@berth/operator";
+import { buildOperator, startOperator } from "./operator/operator-process.ts";
+import { PodWatch, type SeenPod } from "./operator/pod-watch.ts";
+import { NAMESPACE, Site, SLOTS_PER_NODE, slotSize } from "./operator/site.ts";
+import { type Measurement, type MeasureOptions, percentile } from "./report.ts";
+import type { PeerProcess } from "./runtime/peer-process.ts";
+import { shuffled } from "./turns.ts";
+
+/** How many executors. */
+const SIZES = [80, 1000];
+const QUICK_SIZES = [20];
+
+/** Of which the best counts: it is the same work each time, and what takes longer is the machine's doing. */
+const ROUNDS = 3;
+
+/** So many are placed before anything is measured: connections are open then, and code is compiled. */
+const WARM_UP = 80;
+
+/** What the pods' coming has set off is over by then. */
+const BREATHER_MS = 1000;
+
+const SCHEDULER = "berth";
+const GATE = "example.org/gate";
+
+const SIDES = ["gate", "extender", "ordinary"] as const;
+type Side = (typeof SIDES)[number];
+
+/** How it went with all pods of one round. */
+interface Round {
+  readonly milliseconds: number;
+  /** From the gate to the node, pod by pod. */
+  readonly latencies: readonly number[];
+  readonly misplaced: number;
+  /** Pods that a scheduler could not place when it first tried. */
+  readonly failed: number;
+}
+
+type Found = Readonly<Record<Side, Round[]>>;
+
+export async function measure({ quick, sizes, log, signal }: MeasureOptions): Promise<Measurement[]> {
+  await buildOperator();
+  const rounds = quick ? 1 : ROUNDS;
+  const measurements: Measurement[] = [];
+  for (const executors of sizes ?? (quick ? QUICK_SIZES : SIZES)) {
+    const found: Found = { gate: [], extender: [], ordinary: [] };
+    await using hall = await Hall.open(executors, { log, signal });
+    const random = new SeededRandom("turns");
+    for (let round = 1; round <= rounds; round++) {
+      for (const side of shuffled(SIDES, random)) {
+        const outcome = side === "ordinary" ? await hall.placeOrdinary() : await hall.placeExecutors(side);
+        log(`${executors} at once, round ${round} of ${rounds}: ${side} ${(outcome.milliseconds / 1000).toFixed(2)} s`);
+        found[side].push(outcome);
+      }
+    }
+    measurements.push(...figures(executors, found));
+  }
+  return measurements;
+}
+
+/** A cluster with a testbed, as many nodes without one, and a second kube-scheduler that asks the operator. */
+class Hall implements AsyncDisposable {
+  readonly #site: Site;
+  /** Where the extender listens. */
+  readonly #port: number;
+  /** With the operator's rights and connections: whoever places ordinary pods has it no easier. */
+  readonly #placer: Client;
+  /** Where the slots are. */
+  readonly #nodeOf = new Map<number, string>();
+  readonly #signal: AbortSignal;
+  #jobs = 0;
+
+  private constructor(site: Site, port: number, signal: AbortSignal) {
+    this.#site = site;
+    this.#port = port;
+    this.#signal = signal;
+    this.#placer = new Client(new HttpTransport(loadConnection({ kubeconfig: site.operatorKubeconfig })));
+  }
+
+  static async open(executors: number, { log, signal }: Pick<MeasureOptions, "log" | "signal">): Promise<Hall> {
+    const nodes = Math.ceil(executors / SLOTS_PER_NODE);
+    log(`a control plane with ${nodes} nodes that are full of ghosts, and ${nodes} that are empty`);
+    const site = await Site.open({ name: `bench-placement-${process.pid}`, nodes, plainNodes: nodes, signal });
+    const hall = new Hall(site, await freePort(), signal);
+    try {
+      await hall.#prepare();
+      return hall;
+    } catch (error) {
+      await hall[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    const { client, cluster } = this.#site;
+    const url = `https://127.0.0.1:${this.#port}`;
+    const tls = { caFile: this.#file("ca.crt"), certFile: this.#file("admin.crt"), keyFile: this.#file("admin.key") };
+    const configuration = schedulerConfiguration({ schedulerName: SCHEDULER, url, tls });
+    await cluster.startScheduler(SCHEDULER, configuration as Record<string, unknown>, this.#signal);
+    await this.#site.createTestbed();
+    await this.#withOperator("gate", (operator) => this.#site.allFree(operator.died));
+    const { items } = await client.list(Slot, { namespace: NAMESPACE });
+    for (const { spec } of items) this.#nodeOf.set(spec.position, spec.nodeName);
+  }
+
+  /** One after the other: some to warm up, then all of them. */
+  async placeExecutors(side: "gate" | "extender"): Promise<Round> {
+    return this.#withOperator(side, async (operator) => {
+      await this.#executors(this.#warmUp, operator);
+      return this.#executors(this.#site.slots, operator);
+    });
+  }
+
+  async placeOrdinary(): Promise<Round> {
+    await this.#ordinary(this.#warmUp);
+    return this.#ordinary(this.#site.slots);
+  }
+
+  get #warmUp(): number {
+    return Math.min(WARM_UP, this.#site.slots);
+  }
+
+  async #executors(count: number, { pid, died }: PeerProcess): Promise<Round> {
+    const { client } = this.#site;
+    const name = `executors-${++this.#jobs}`;
+    const key = { namespace: NAMESPACE, name };
+    await using watch = await PodWatch.open(client, {
+      namespace: NAMESPACE,
+      counts: ({ metadata }) => metadata.annotations?.["berth.dev/job"] === `${NAMESPACE}/${name}`,
+    });
+    // The operator lets an executor in when it sees it. So that all wait for it, it is held while they come, and their controller
+    // while it makes their Job.
+    const controllers = this.#site.cluster.components.find((each) => each.name === "kube-controller-manager");
+    const job = { namespace: NAMESPACE, name: `${name}-1` };
+    await held(controllers?.pid ?? 0, async () => {
+      await client.create(BatchJob, { metadata: key, spec: { jobSpec: { template: template({}) } } });
+      const slots = [...this.#nodeOf.keys()].slice(0, count);
+      await client.create(Scheduling, {
+        metadata: key,
+        spec: { testbed: { name: "main" }, slotBased: [{ name, slots }] },
+      });
+      await this.#site.until("a Job", async () => (await client.find(batchV1.Job, job)) !== undefined, died);
+      await sleep(BREATHER_MS, this.#signal);
+      process.kill(pid, "SIGSTOP");
+    });
+    try {
+      await this.#allWait(watch, count);
+    } finally {
+      process.kill(pid, "SIGCONT");
+    }
+    const nodeOf = ({ slot }: SeenPod) => (slot === undefined ? undefined : this.#nodeOf.get(slot));
+    const round = await this.#allPlaced(watch, count, nodeOf, died);
+    await client.delete(Scheduling, key);
+    await client.delete(BatchJob, key);
+    await this.#site.until("an end", () => watch.present === 0, died);
+    await this.#site.allFree(died);
+    return round;
+  }
+
+  async #ordinary(count: number): Promise<Round> {
+    const { client } = this.#site;
+    const name = `ordinary-${++this.#jobs}`;
+    const isOurs = ({ metadata }: coreV1.Pod) => metadata.labels?.["batch.kubernetes.io/job-name"] === name;
+    await using watch = await PodWatch.open(client, { namespace: NAMESPACE, counts: isOurs });
+    await client.create(batchV1.Job, {
+      metadata: { namespace: NAMESPACE, name },
+      spec: {
+        ...{ completions: count, parallelism: count, completionMode: "Indexed", backoffLimit: 0 },
+        template: template({ schedulingGates: [{ name: GATE }], restartPolicy: "Never" }),
+      },
+    });
+    await this.#allWait(watch, count);
+    const targets = new Map(watch.pods.map(({ name }, i) => [name, `plain-${Math.floor(i / SLOTS_PER_NODE)}`]));
+    await this.#site.each([...targets], ([name, node]) =>
+      this.#placer.patch(coreV1.Pod, { namespace: NAMESPACE, name }, { merge: pinned(node) }),
+    );
+    const round = await this.#allPlaced(watch, count, ({ name }) => targets.get(name));
+    await client.delete(batchV1.Job, { namespace: NAMESPACE, name }, { propagationPolicy: "Background" });
+    await this.#site.until("an end", () => watch.present === 0);
+    return round;
+  }
+
+  async #allWait(watch: PodWatch, count: number): Promise<void> {
+    await this.#site.until("pods at the gate", () => watch.present === count);
+    await sleep(BREATHER_MS, this.#signal);
+  }
+
+  async #allPlaced(
+    watch: PodWatch,
+    count: number,
+    nodeOf: (pod: SeenPod) => string | undefined,
+    died?: AbortSignal,
+  ): Promise<Round> {
+    await this.#site.until("pods on nodes", () => watch.bound >= count, died);
+    const { pods, milliseconds } = watch;
+    return {
+      milliseconds,
+      latencies: pods.map(({ lifted = Number.NaN, bound = Number.NaN }) => bound - lifted),
+      misplaced: pods.filter((pod) => pod.node !== nodeOf(pod)).length,
+      failed: pods.filter(({ failed }) => failed).length,
+    };
+  }
+
+  async #withOperator<T>(side: "gate" | "extender", work: (operator: PeerProcess) => Promise<T>): Promise<T> {
+    const extender = [
+      ...["--placement", "extender", "--scheduler-name", SCHEDULER, "--extender-port", String(this.#port)],
+      ...["--tls-cert", this.#file("server.crt"), "--tls-key", this.#file("server.key")],
+      ...["--tls-ca", this.#file("ca.crt")],
+    ];
+    const operator = startOperator({
+      kubeconfig: this.#site.operatorKubeconfig,
+      flags: side === "gate" ? [] : extender,
+      signal: this.#signal,
+    });
+    try {
+      return await work(operator);
+    } finally {
+      await operator.stop();
+    }
+  }
+
+  #file(name: string): string {
+    return join(dirname(this.#site.cluster.kubeconfig), "pki", name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#placer.transport.close();
+    await this.#site[Symbol.asyncDispose]();
+  }
+}
+
+const names = { gate: "Gate", extender: "Extender" } as const;
+
+function figures(executors: number, found: Found): Measurement[] {
+  const best = (side: Side) =>
+    found[side].reduce((one, other) => (other.milliseconds < one.milliseconds ? other : one));
+  const most = (side: Side, of: "misplaced" | "failed") => Math.max(...found[side].map((round) => round[of]));
+  const none = { of: "ours", atMost: 0 } as const;
+  const peerName = "ordinary";
+  const peer = best(peerName);
+  return (["gate", "extender"] as const).flatMap((side): Measurement[] => {
+    const what = `${executors} by ${names[side]}`;
+    const ours = best(side);
+    const isGate = side === "gate";
+    return [
+      {
+        measure: `${what}, until all are bound`,
+        ...{ unit: "s", ours: ours.milliseconds / 1000, peer: peer.milliseconds / 1000, peerName },
+        ...(isGate && { target: { of: "ratio", atMost: 1.5 } }),
+      },
+      ...[50, 99].map((share) => ({
+        measure: `${what}, each, p${share}`,
+        ...{ unit: "ms", ours: percentile(ours.latencies, share), peer: percentile(peer.latencies, share), peerName },
+      })),
+      { measure: `${what}, misplaced`, unit: "pods", ours: most(side, "misplaced"), target: none },
+      {
+        measure: `${what}, failed first attempts`,
+        ...{ unit: "pods", ours: most(side, "failed") },
+        // By Extender all of them do: kube-scheduler asks whom it may evict when it has tried in vain.
+        ...(isGate && { target: none }),
+      },
+    ];
+  });
+}
+
+/** A pod of a slot's size that runs until it is removed. */
+function template(spec: Partial<coreV1.PodSpec>): coreV1.PodTemplateSpec {
+  const resources = { requests: slotSize };
+  return {
+    metadata: { annotations: { "berth.dev/run-time": "1h" } },
+    spec: { containers: [{ name: "main", image: "example.org/work:1", resources }], ...spec },
+  };
+}
+
+/** What the operator writes on an executor as well: lets it go to a node, and nowhere else. */
+function pinned(node: string): object {
+  const pin = { matchFields: [{ key: "metadata.name", operator: "In", values: [node] }] };
+  return {
+    metadata: { annotations: { "example.org/node": node } },
+    spec: {
+      schedulingGates: null,
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [pin] } } },
+    },
+  };
+}
+
+/** Does something while a process stands still. */
+async function held(pid: number, work: () => Promise<void>): Promise<void> {
+  process.kill(pid, "SIGSTOP");
+  try {
+    await work();
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+}
+
+/** One that nobody has now. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
