@@ -150,6 +150,7 @@ class Hall implements AsyncDisposable {
         spec: { testbed: { name: "main" }, slotBased: [{ name, slots }] },
       });
       await this.#site.until("a Job", async () => (await client.find(batchV1.Job, job)) !== undefined, died);
+      await this.#site.allAre("reserved", count, died); // and the operator has nothing left to do
       await sleep(BREATHER_MS, this.#signal);
       process.kill(pid, "SIGSTOP");
     });

@@ -81,14 +81,14 @@ export class Site implements AsyncDisposable {
 
   /** Waits until every slot of the testbed is free, and the operator says so. */
   allFree(died?: AbortSignal): Promise<void> {
-    return this.until(
-      "free slots",
-      async () => {
-        const { status } = await this.client.get(Testbed, { namespace: NAMESPACE, name: "main" });
-        return status?.slots?.free === this.slots;
-      },
-      died,
-    );
+    return this.allAre("free", this.slots, died);
+  }
+
+  /** Waits until so many slots are in a state. @param died - Of the operator, who says so. */
+  allAre(state: "free" | "reserved", count: number, died?: AbortSignal): Promise<void> {
+    const key = { namespace: NAMESPACE, name: "main" };
+    const ask = async () => (await this.client.get(Testbed, key)).status?.slots?.[state] === count;
+    return this.until(`slots that are ${state}`, ask, died);
   }
 
   /** Does something with each of many, so many at once. */
