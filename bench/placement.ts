@@ -15,14 +15,15 @@ import { PodWatch, type SeenPod } from "./operator/pod-watch.ts";
 import { NAMESPACE, Site, SLOTS_PER_NODE, slotSize } from "./operator/site.ts";
 import { type Measurement, type MeasureOptions, percentile } from "./report.ts";
 import type { PeerProcess } from "./runtime/peer-process.ts";
+import { usage } from "./runtime/process-usage.ts";
 import { shuffled } from "./turns.ts";
 
 /** How many executors. */
 const SIZES = [80, 1000];
 const QUICK_SIZES = [20];
 
-/** Of which the best counts: it is the same work each time, and what takes longer is the machine's doing. */
-const ROUNDS = 3;
+/** Of which the best counts: it is the same work each time, and what takes longer is the machine's doing. Many take a while. */
+const roundsOf = (executors: number) => (executors > 500 ? 2 : 3);
 
 /** So many are placed before anything is measured: connections are open then, and code is compiled. */
 const WARM_UP = 80;
@@ -44,15 +45,17 @@ interface Round {
   readonly misplaced: number;
   /** Pods that a scheduler could not place when it first tried. */
   readonly failed: number;
+  /** What everybody has worked meanwhile: the control plane, the operator, and we. */
+  readonly cpuSeconds: number;
 }
 
 type Found = Readonly<Record<Side, Round[]>>;
 
 export async function measure({ quick, sizes, log, signal }: MeasureOptions): Promise<Measurement[]> {
   await buildOperator();
-  const rounds = quick ? 1 : ROUNDS;
   const measurements: Measurement[] = [];
   for (const executors of sizes ?? (quick ? QUICK_SIZES : SIZES)) {
+    const rounds = quick ? 1 : roundsOf(executors);
     const found: Found = { gate: [], extender: [], ordinary: [] };
     await using hall = await Hall.open(executors, { log, signal });
     const random = new SeededRandom("turns");
@@ -121,9 +124,12 @@ class Hall implements AsyncDisposable {
     });
   }
 
+  /** The operator runs, as it does in a cluster that has it, and is not concerned. */
   async placeOrdinary(): Promise<Round> {
-    await this.#ordinary(this.#warmUp);
-    return this.#ordinary(this.#site.slots);
+    return this.#withOperator("gate", async (operator) => {
+      await this.#ordinary(this.#warmUp, operator);
+      return this.#ordinary(this.#site.slots, operator);
+    });
   }
 
   get #warmUp(): number {
@@ -140,9 +146,8 @@ class Hall implements AsyncDisposable {
     });
     // The operator lets an executor in when it sees it. So that all wait for it, it is held while they come, and their controller
     // while it makes their Job.
-    const controllers = this.#site.cluster.components.find((each) => each.name === "kube-controller-manager");
     const job = { namespace: NAMESPACE, name: `${name}-1` };
-    await held(controllers?.pid ?? 0, async () => {
+    await held(this.#pidOf("kube-controller-manager"), async () => {
       await client.create(BatchJob, { metadata: key, spec: { jobSpec: { template: template({}) } } });
       const slots = [...this.#nodeOf.keys()].slice(0, count);
       await client.create(Scheduling, {
@@ -154,13 +159,15 @@ class Hall implements AsyncDisposable {
       await sleep(BREATHER_MS, this.#signal);
       process.kill(pid, "SIGSTOP");
     });
+    let cpuSeconds = () => Number.NaN;
     try {
       await this.#allWait(watch, count);
+      cpuSeconds = this.#cpuSince(pid);
     } finally {
       process.kill(pid, "SIGCONT");
     }
     const nodeOf = ({ slot }: SeenPod) => (slot === undefined ? undefined : this.#nodeOf.get(slot));
-    const round = await this.#allPlaced(watch, count, nodeOf, died);
+    const round = { ...(await this.#allPlaced(watch, count, nodeOf, died)), cpuSeconds: cpuSeconds() };
     await client.delete(Scheduling, key);
     await client.delete(BatchJob, key);
     await this.#site.until("an end", () => watch.present === 0, died);
@@ -168,7 +175,7 @@ class Hall implements AsyncDisposable {
     return round;
   }
 
-  async #ordinary(count: number): Promise<Round> {
+  async #ordinary(count: number, { pid, died }: PeerProcess): Promise<Round> {
     const { client } = this.#site;
     const name = `ordinary-${++this.#jobs}`;
     const isOurs = ({ metadata }: coreV1.Pod) => metadata.labels?.["batch.kubernetes.io/job-name"] === name;
@@ -181,11 +188,13 @@ class Hall implements AsyncDisposable {
       },
     });
     await this.#allWait(watch, count);
+    const cpuSeconds = this.#cpuSince(pid);
     const targets = new Map(watch.pods.map(({ name }, i) => [name, `plain-${Math.floor(i / SLOTS_PER_NODE)}`]));
     await this.#site.each([...targets], ([name, node]) =>
       this.#placer.patch(coreV1.Pod, { namespace: NAMESPACE, name }, { merge: pinned(node) }),
     );
-    const round = await this.#allPlaced(watch, count, ({ name }) => targets.get(name));
+    const placed = await this.#allPlaced(watch, count, ({ name }) => targets.get(name), died);
+    const round = { ...placed, cpuSeconds: cpuSeconds() };
     await client.delete(batchV1.Job, { namespace: NAMESPACE, name }, { propagationPolicy: "Background" });
     await this.#site.until("an end", () => watch.present === 0);
     return round;
@@ -200,8 +209,8 @@ class Hall implements AsyncDisposable {
     watch: PodWatch,
     count: number,
     nodeOf: (pod: SeenPod) => string | undefined,
-    died?: AbortSignal,
-  ): Promise<Round> {
+    died: AbortSignal,
+  ): Promise<Omit<Round, "cpuSeconds">> {
     await this.#site.until("pods on nodes", () => watch.bound >= count, died);
     const { pods, milliseconds } = watch;
     return {
@@ -228,6 +237,19 @@ class Hall implements AsyncDisposable {
     } finally {
       await operator.stop();
     }
+  }
+
+  #pidOf(component: string): number {
+    const { pid } = this.#site.cluster.components.find(({ name }) => name === component) ?? {};
+    if (!pid) throw new Error(`${component} does not run`);
+    return pid;
+  }
+
+  /** How much the control plane, the operator and we ourselves will have worked since now. */
+  #cpuSince(operator: number): () => number {
+    const pids = [process.pid, operator, ...this.#site.cluster.components.flatMap(({ pid }) => pid ?? [])];
+    const before = usage(pids).cpuSeconds;
+    return () => usage(pids).cpuSeconds - before;
   }
 
   #file(name: string): string {
@@ -263,6 +285,12 @@ function figures(executors: number, found: Found): Measurement[] {
         measure: `${what}, each, p${share}`,
         ...{ unit: "ms", ours: percentile(ours.latencies, share), peer: percentile(peer.latencies, share), peerName },
       })),
+      {
+        measure: `${what}, CPU of all for each`,
+        unit: "ms",
+        ours: (ours.cpuSeconds * 1000) / executors,
+        ...{ peer: (peer.cpuSeconds * 1000) / executors, peerName },
+      },
       { measure: `${what}, misplaced`, unit: "pods", ours: most(side, "misplaced"), target: none },
       {
         measure: `${what}, failed first attempts`,
