@@ -163,6 +163,7 @@ class Hall implements AsyncDisposable {
     try {
       await this.#allWait(watch, count);
       cpuSeconds = this.#cpuSince(pid);
+      watch.begin();
     } finally {
       process.kill(pid, "SIGCONT");
     }
@@ -188,8 +189,9 @@ class Hall implements AsyncDisposable {
       },
     });
     await this.#allWait(watch, count);
-    const cpuSeconds = this.#cpuSince(pid);
     const targets = new Map(watch.pods.map(({ name }, i) => [name, `plain-${Math.floor(i / SLOTS_PER_NODE)}`]));
+    const cpuSeconds = this.#cpuSince(pid);
+    watch.begin();
     await this.#site.each([...targets], ([name, node]) =>
       this.#placer.patch(coreV1.Pod, { namespace: NAMESPACE, name }, { merge: pinned(node) }),
     );

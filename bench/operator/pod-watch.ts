@@ -17,7 +17,7 @@ export interface SeenPod {
 
 export interface Selected {
   readonly namespace: string;
-  /** Those that count; others, which have to make room, are only noticed when they go. */
+  /** Those that count. */
   readonly counts: (pod: coreV1.Pod) => boolean;
 }
 
@@ -38,8 +38,7 @@ export class PodWatch implements AsyncDisposable {
       onAdd: see,
       onUpdate: (_, pod) => see(pod),
       onDelete: (pod) => {
-        if (!counts(pod)) this.#begin();
-        else this.#present.delete(pod.metadata.name ?? "");
+        if (counts(pod)) this.#present.delete(pod.metadata.name ?? "");
       },
     });
   }
@@ -65,17 +64,18 @@ export class PodWatch implements AsyncDisposable {
     return [...this.#pods.values()];
   }
 
-  /** Milliseconds from the first thing that was done for any of them, be it that another one made room, to the last one's node. */
+  /** From here on they may be let in. */
+  begin(): void {
+    this.#begun = this.#elapsed();
+  }
+
+  /** Milliseconds from that moment to the last one's node. */
   get milliseconds(): number {
     return Math.max(...this.pods.map(({ bound = Number.NaN }) => bound)) - (this.#begun ?? Number.NaN);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#informer.stop();
-  }
-
-  #begin(): void {
-    this.#begun ??= this.#elapsed();
   }
 
   #see({ metadata, spec, status }: coreV1.Pod): void {
@@ -88,7 +88,6 @@ export class PodWatch implements AsyncDisposable {
     }
     if (seen.lifted === undefined && (spec?.schedulingGates ?? []).length === 0) {
       seen.lifted = this.#elapsed();
-      this.#begin();
     }
     if (seen.bound === undefined && spec?.nodeName) {
       seen.bound = this.#elapsed();

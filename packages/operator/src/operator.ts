@@ -42,7 +42,7 @@ export function addOperator(manager: Manager, options: OperatorOptions): Operato
   const { adapters, placement = { type: "gate" }, ghostImage = "registry.k8s.io/pause:3.10" } = options;
   const { cache, apiReader: reader } = manager;
   const ledger = new Ledger();
-  const placing = new Placing();
+  const placing = new Placing(manager.clock);
   const events = manager.eventRecorder();
   const seating = new Seating({ cache, ledger, events, placing, placement });
   indexForSlots(cache);

@@ -3,19 +3,28 @@
  * its gate lifted, so that the scheduler's first attempt succeeds. With an extender the ghost stays: kube-scheduler evicts it,
  * and keeps its place for the executor.
  */
-import { type Client, coreV1, isConflict, isInvalid, isNotFound, keyOf } from "@berth/kube";
+import { type Client, type Clock, coreV1, isConflict, isInvalid, isNotFound, keyOf } from "@berth/kube";
 import type { Claim, Ledger } from "../ledger/ledger.ts";
 import { annotation, SLOT_GATE } from "../names.ts";
 import { removePod } from "../writes.ts";
 import type { Assignment } from "./assign.ts";
 
+/** Schedulers and nodes are still at work for so long when the last executor has been let in. */
+const AFTERMATH_MS = 2000;
+
 /** Slots whose ghost has been sent away for an executor that is about to come: nobody brings another ghost meanwhile. */
 export class Placing {
+  readonly #clock: Clock;
   readonly #slots = new Set<string>();
+  #last = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Whether anybody is being put anywhere: what can wait does. */
   get isBusy(): boolean {
-    return this.#slots.size > 0;
+    return this.#slots.size > 0 || this.#clock.steady() - this.#last < AFTERMATH_MS;
   }
 
   has(testbed: string, slot: number): boolean {
@@ -29,6 +38,7 @@ export class Placing {
       await work();
     } finally {
       this.#slots.delete(key);
+      this.#last = this.#clock.steady();
     }
   }
 }

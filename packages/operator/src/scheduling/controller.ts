@@ -151,6 +151,9 @@ interface Scene {
   readonly options: SchedulingControllerOptions;
 }
 
+/** How long a cache has to hear of the change that was in our way. Not every change brings us here by itself. */
+const CATCH_UP_MS = 100;
+
 /** Does what can be done for one Scheduling; gives the time at which it has to be looked at again. */
 async function carryOut(scheduling: Scheduling, scene: Scene, keep: (reserved: Reserved) => void): Promise<number> {
   const { client, clock } = scene.context;
@@ -161,17 +164,24 @@ async function carryOut(scheduling: Scheduling, scene: Scene, keep: (reserved: R
   const progress = progressIn(scheduling, wishes, scene, now);
   const { grants, waits } = decide(scheduling, progress, scene);
   const granted = new Set<string>();
+  let missed = false;
   await together(grants, async (grant) => {
     if (await claim(scheduling, grant, scene)) granted.add(grant.job);
+    else missed = true;
   });
-  await together(waits, ({ job }) => enqueue(scheduling, job, scene));
+  await together(waits, async ({ job }) => {
+    if (!(await enqueue(scheduling, job, scene))) missed = true;
+  });
   const kept = reservedBy(keyText(keyOf(scheduling)), wishes, { grants, waits }, scene.reserved);
   // Who wants to be alone keeps everything: otherwise those who come later would never let it in.
   keep(scheduling.spec.exclusive ? { ...kept, all: kept.all ?? keyText(keyOf(scheduling)) } : kept);
   const after = granted.size === 0 ? progress : progressIn(scheduling, wishes, scene, now);
   const isOverNow = await tell(scheduling, wishes, after, waits, scene, now);
-  await together(after.release, (job) => release(client, jobIn(scene.options.cache, job)));
+  await together(after.release, async (job) => {
+    if (!(await release(client, jobIn(scene.options.cache, job)))) missed = true;
+  });
   if (isOverNow) return now;
+  if (missed) return now + CATCH_UP_MS;
   const missing = progress.waiting.some(
     ({ obstacle, hopeless }) => obstacle?.startsWith("there is no such job") && !hopeless,
   );
@@ -256,17 +266,17 @@ async function claim(
   return patched(context.client, known, spec);
 }
 
-/** Takes a job that has to wait for slots, so that everybody sees who has it. */
-async function enqueue(scheduling: Scheduling, job: string, { context, options }: Scene): Promise<void> {
+/** Takes a job that has to wait for slots, so that everybody sees who has it; `false` if it has to be tried again. */
+async function enqueue(scheduling: Scheduling, job: string, { context, options }: Scene): Promise<boolean> {
   const known = jobIn(options.cache, job);
-  if (!known || known.spec.activeScheduling || known.metadata.deletionTimestamp !== undefined) return;
+  if (!known || known.spec.activeScheduling || known.metadata.deletionTimestamp !== undefined) return true;
   const { name, namespace } = scheduling.metadata;
-  await patched(context.client, known, { activeScheduling: { name, namespace } });
+  return patched(context.client, known, { activeScheduling: { name, namespace } });
 }
 
-/** Lets a job go: nobody has it, and it has no slots. */
-export async function release(client: Client, job: BatchJob | undefined): Promise<void> {
-  if (job) await patched(client, job, { activeScheduling: null, creationRequest: null });
+/** Lets a job go: nobody has it, and it has no slots. `false` if it has to be tried again. */
+export async function release(client: Client, job: BatchJob | undefined): Promise<boolean> {
+  return !job || patched(client, job, { activeScheduling: null, creationRequest: null });
 }
 
 /** Changes a job as it is known; `false` if it is not so any more. */
@@ -276,7 +286,7 @@ async function patched(client: Client, job: BatchJob, spec: object): Promise<boo
     await client.patch(BatchJob, keyOf(job), { merge: { metadata: { resourceVersion }, spec } });
     return true;
   } catch (error) {
-    if (isConflict(error) || isNotFound(error)) return false; // the change that we did not see brings us here again
+    if (isConflict(error) || isNotFound(error)) return false;
     throw error;
   }
 }
@@ -342,7 +352,9 @@ async function tidyUp(
   now: number,
 ): Promise<number> {
   const held = options.cache.informer(BatchJob).byIndex(BY_HOLDER, keyText(keyOf(scheduling)));
-  await together(held, (job) => release(client, job));
+  const released: boolean[] = [];
+  await together(held, async (job) => released.push(await release(client, job)));
+  if (released.includes(false)) return now + CATCH_UP_MS;
   const until = Date.parse(ended) + scheduling.spec.ttlSecondsAfterFinished * 1000;
   if (until > now) return until;
   await client.delete(Scheduling, keyOf(scheduling)).catch(unlessGone);

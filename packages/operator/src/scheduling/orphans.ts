@@ -29,8 +29,7 @@ export function orphanController({ cache, reader }: OrphanControllerOptions): Co
       const [holder] = keysIn(job && holderOf(job));
       if (!holder || cache.informer(Scheduling).get(holder)) return undefined;
       if (await reader.find(Scheduling, holder)) return { requeueAfter: 1000 };
-      await release(client, job);
-      return undefined;
+      return (await release(client, job)) ? undefined : { requeueAfter: 1000 };
     },
   };
 }
