@@ -1,13 +1,14 @@
 /**
  * Executors from the gate to their nodes: those of Berth, by Gate and by Extender, for whom ghosts have to make room, beside
- * ordinary pods that are pinned to empty nodes. All of them come from a Job and wait until the last one is there.
+ * ordinary pods that are pinned to empty nodes. All of them come from a Job, behind a gate, and are let in as they come.
+ *
+ * "Bare" is the least that Gate can take: somebody who has nothing else to do deletes a ghost for each pod, and lets it in.
  *
  * On one control plane with KWOK nodes, in turn. What happens is told by a watch, and not by those who did it.
  */
 import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { sleep } from "@berth/cluster";
-import { batchV1, Client, coreV1, HttpTransport, loadConnection, SeededRandom } from "@berth/kube";
+import { batchV1, Client, coreV1, HttpTransport, keyOf, loadConnection, SeededRandom } from "@berth/kube";
 import { BatchJob, Scheduling, Slot } from "@berth/model";
 import { schedulerConfiguration } from "@berth/operator";
 import { buildOperator, startOperator } from "./operator/operator-process.ts";
@@ -28,19 +29,16 @@ const roundsOf = (executors: number) => (executors > 500 ? 2 : 3);
 /** So many are placed before anything is measured: connections are open then, and code is compiled. */
 const WARM_UP = 80;
 
-/** What the pods' coming has set off is over by then. */
-const BREATHER_MS = 1000;
-
 const SCHEDULER = "berth";
 const GATE = "example.org/gate";
 
-const SIDES = ["gate", "extender", "ordinary"] as const;
+const SIDES = ["gate", "extender", "ordinary", "bare"] as const;
 type Side = (typeof SIDES)[number];
 
 /** How it went with all pods of one round. */
 interface Round {
   readonly milliseconds: number;
-  /** From the gate to the node, pod by pod. */
+  /** From its coming to its node, pod by pod. */
   readonly latencies: readonly number[];
   readonly misplaced: number;
   /** Pods that a scheduler could not place when it first tried. */
@@ -56,12 +54,12 @@ export async function measure({ quick, sizes, log, signal }: MeasureOptions): Pr
   const measurements: Measurement[] = [];
   for (const executors of sizes ?? (quick ? QUICK_SIZES : SIZES)) {
     const rounds = quick ? 1 : roundsOf(executors);
-    const found: Found = { gate: [], extender: [], ordinary: [] };
+    const found: Found = { gate: [], extender: [], ordinary: [], bare: [] };
     await using hall = await Hall.open(executors, { log, signal });
     const random = new SeededRandom("turns");
     for (let round = 1; round <= rounds; round++) {
       for (const side of shuffled(SIDES, random)) {
-        const outcome = side === "ordinary" ? await hall.placeOrdinary() : await hall.placeExecutors(side);
+        const outcome = await hall.place(side);
         log(`${executors} at once, round ${round} of ${rounds}: ${side} ${(outcome.milliseconds / 1000).toFixed(2)} s`);
         found[side].push(outcome);
       }
@@ -116,71 +114,73 @@ class Hall implements AsyncDisposable {
     for (const { spec } of items) this.#nodeOf.set(spec.position, spec.nodeName);
   }
 
-  /** One after the other: some to warm up, then all of them. */
-  async placeExecutors(side: "gate" | "extender"): Promise<Round> {
-    return this.#withOperator(side, async (operator) => {
-      await this.#executors(this.#warmUp, operator);
-      return this.#executors(this.#site.slots, operator);
+  /** Twice: some to warm up, then all of them. */
+  async place(side: Side): Promise<Round> {
+    if (side === "bare") return this.#placeBare();
+    // It runs beside ordinary pods as well, as in any cluster that has it, and is not concerned.
+    return this.#withOperator(side === "extender" ? side : "gate", async (operator) => {
+      const round = (count: number) =>
+        side === "ordinary" ? this.#ordinary(count, operator, []) : this.#executors(count, operator);
+      await round(this.#warmUp);
+      return round(this.#site.slots);
     });
   }
 
-  /** The operator runs, as it does in a cluster that has it, and is not concerned. */
-  async placeOrdinary(): Promise<Round> {
-    return this.#withOperator("gate", async (operator) => {
-      await this.#ordinary(this.#warmUp, operator);
-      return this.#ordinary(this.#site.slots, operator);
-    });
+  /** The operator makes the ghosts, and is gone then. */
+  async #placeBare(): Promise<Round> {
+    const selected = { namespace: NAMESPACE, labelSelector: "berth.dev/role=ghost" };
+    const round = async (count: number) => {
+      await this.#withOperator("gate", (operator) => this.#site.allFree(operator.died));
+      const ghosts = await this.#site.client.list(coreV1.Pod, selected);
+      return this.#ordinary(count, undefined, ghosts.items);
+    };
+    await round(this.#warmUp);
+    const measured = await round(this.#site.slots);
+    await this.#withOperator("gate", (operator) => this.#site.allFree(operator.died));
+    return measured;
   }
 
   get #warmUp(): number {
     return Math.min(WARM_UP, this.#site.slots);
   }
 
-  async #executors(count: number, { pid, died }: PeerProcess): Promise<Round> {
+  async #executors(count: number, operator: PeerProcess): Promise<Round> {
     const { client } = this.#site;
     const name = `executors-${++this.#jobs}`;
     const key = { namespace: NAMESPACE, name };
-    await using watch = await PodWatch.open(client, {
-      namespace: NAMESPACE,
-      counts: ({ metadata }) => metadata.annotations?.["berth.dev/job"] === `${NAMESPACE}/${name}`,
+    await using watch = await PodWatch.open(client, ofJob(`${name}-1`));
+    const cpuSeconds = this.#cpuSince(operator);
+    await client.create(BatchJob, { metadata: key, spec: { jobSpec: { template: template({}) } } });
+    const slots = [...this.#nodeOf.keys()].slice(0, count);
+    await client.create(Scheduling, {
+      metadata: key,
+      spec: { testbed: { name: "main" }, slotBased: [{ name, slots }] },
     });
-    // The operator lets an executor in when it sees it. So that all wait for it, it is held while they come, and their controller
-    // while it makes their Job.
-    const job = { namespace: NAMESPACE, name: `${name}-1` };
-    await held(this.#pidOf("kube-controller-manager"), async () => {
-      await client.create(BatchJob, { metadata: key, spec: { jobSpec: { template: template({}) } } });
-      const slots = [...this.#nodeOf.keys()].slice(0, count);
-      await client.create(Scheduling, {
-        metadata: key,
-        spec: { testbed: { name: "main" }, slotBased: [{ name, slots }] },
-      });
-      await this.#site.until("a Job", async () => (await client.find(batchV1.Job, job)) !== undefined, died);
-      await this.#site.allAre("reserved", count, died); // and the operator has nothing left to do
-      await sleep(BREATHER_MS, this.#signal);
-      process.kill(pid, "SIGSTOP");
-    });
-    let cpuSeconds = () => Number.NaN;
-    try {
-      await this.#allWait(watch, count);
-      cpuSeconds = this.#cpuSince(pid);
-      watch.begin();
-    } finally {
-      process.kill(pid, "SIGCONT");
-    }
     const nodeOf = ({ slot }: SeenPod) => (slot === undefined ? undefined : this.#nodeOf.get(slot));
-    const round = { ...(await this.#allPlaced(watch, count, nodeOf, died)), cpuSeconds: cpuSeconds() };
+    const round = { ...(await this.#allPlaced(watch, count, nodeOf, operator)), cpuSeconds: cpuSeconds() };
     await client.delete(Scheduling, key);
     await client.delete(BatchJob, key);
-    await this.#site.until("an end", () => watch.present === 0, died);
-    await this.#site.allFree(died);
+    await this.#site.until("an end", () => watch.present === 0, operator.died);
+    await this.#site.allFree(operator.died);
     return round;
   }
 
-  async #ordinary(count: number, { pid, died }: PeerProcess): Promise<Round> {
+  /** @param ghosts - Who have to make room; none: the pods go to empty nodes. */
+  async #ordinary(count: number, operator: PeerProcess | undefined, ghosts: readonly coreV1.Pod[]): Promise<Round> {
     const { client } = this.#site;
     const name = `ordinary-${++this.#jobs}`;
-    const isOurs = ({ metadata }: coreV1.Pod) => metadata.labels?.["batch.kubernetes.io/job-name"] === name;
-    await using watch = await PodWatch.open(client, { namespace: NAMESPACE, counts: isOurs });
+    const targets = new Map<string, string>();
+    const letIn = async ({ name }: SeenPod) => {
+      const ghost = ghosts[targets.size];
+      const node = ghost?.spec?.nodeName ?? `plain-${Math.floor(targets.size / SLOTS_PER_NODE)}`;
+      targets.set(name, node);
+      if (ghost) await this.#placer.delete(coreV1.Pod, keyOf(ghost), { gracePeriodSeconds: 0 });
+      await this.#placer.patch(coreV1.Pod, { namespace: NAMESPACE, name }, { merge: pinned(node) });
+    };
+    const failed = new AbortController();
+    const onSeen = (pod: SeenPod) => void letIn(pod).catch((error) => failed.abort(error));
+    await using watch = await PodWatch.open(client, { ...ofJob(name), onSeen });
+    const cpuSeconds = this.#cpuSince(operator);
     await client.create(batchV1.Job, {
       metadata: { namespace: NAMESPACE, name },
       spec: {
@@ -188,36 +188,24 @@ class Hall implements AsyncDisposable {
         template: template({ schedulingGates: [{ name: GATE }], restartPolicy: "Never" }),
       },
     });
-    await this.#allWait(watch, count);
-    const targets = new Map(watch.pods.map(({ name }, i) => [name, `plain-${Math.floor(i / SLOTS_PER_NODE)}`]));
-    const cpuSeconds = this.#cpuSince(pid);
-    watch.begin();
-    await this.#site.each([...targets], ([name, node]) =>
-      this.#placer.patch(coreV1.Pod, { namespace: NAMESPACE, name }, { merge: pinned(node) }),
-    );
-    const placed = await this.#allPlaced(watch, count, ({ name }) => targets.get(name), died);
+    const placed = await this.#allPlaced(watch, count, ({ name }) => targets.get(name), { died: failed.signal });
     const round = { ...placed, cpuSeconds: cpuSeconds() };
     await client.delete(batchV1.Job, { namespace: NAMESPACE, name }, { propagationPolicy: "Background" });
     await this.#site.until("an end", () => watch.present === 0);
     return round;
   }
 
-  async #allWait(watch: PodWatch, count: number): Promise<void> {
-    await this.#site.until("pods at the gate", () => watch.present === count);
-    await sleep(BREATHER_MS, this.#signal);
-  }
-
   async #allPlaced(
     watch: PodWatch,
     count: number,
     nodeOf: (pod: SeenPod) => string | undefined,
-    died: AbortSignal,
+    { died }: Pick<PeerProcess, "died">,
   ): Promise<Omit<Round, "cpuSeconds">> {
     await this.#site.until("pods on nodes", () => watch.bound >= count, died);
     const { pods, milliseconds } = watch;
     return {
       milliseconds,
-      latencies: pods.map(({ lifted = Number.NaN, bound = Number.NaN }) => bound - lifted),
+      latencies: pods.map(({ came, bound = Number.NaN }) => bound - came),
       misplaced: pods.filter((pod) => pod.node !== nodeOf(pod)).length,
       failed: pods.filter(({ failed }) => failed).length,
     };
@@ -241,15 +229,10 @@ class Hall implements AsyncDisposable {
     }
   }
 
-  #pidOf(component: string): number {
-    const { pid } = this.#site.cluster.components.find(({ name }) => name === component) ?? {};
-    if (!pid) throw new Error(`${component} does not run`);
-    return pid;
-  }
-
   /** How much the control plane, the operator and we ourselves will have worked since now. */
-  #cpuSince(operator: number): () => number {
-    const pids = [process.pid, operator, ...this.#site.cluster.components.flatMap(({ pid }) => pid ?? [])];
+  #cpuSince(operator: PeerProcess | undefined): () => number {
+    const components = this.#site.cluster.components.flatMap(({ pid }) => pid ?? []);
+    const pids = [process.pid, ...components, ...(operator ? [operator.pid] : [])];
     const before = usage(pids).cpuSeconds;
     return () => usage(pids).cpuSeconds - before;
   }
@@ -264,7 +247,7 @@ class Hall implements AsyncDisposable {
   }
 }
 
-const names = { gate: "Gate", extender: "Extender" } as const;
+const names = { gate: "Gate", extender: "Extender", bare: "bare" } as const;
 
 function figures(executors: number, found: Found): Measurement[] {
   const best = (side: Side) =>
@@ -273,8 +256,8 @@ function figures(executors: number, found: Found): Measurement[] {
   const none = { of: "ours", atMost: 0 } as const;
   const peerName = "ordinary";
   const peer = best(peerName);
-  return (["gate", "extender"] as const).flatMap((side): Measurement[] => {
-    const what = `${executors} by ${names[side]}`;
+  return (["gate", "extender", "bare"] as const).flatMap((side): Measurement[] => {
+    const what = side === "bare" ? `${executors}, bare` : `${executors} by ${names[side]}`;
     const ours = best(side);
     const isGate = side === "gate";
     return [
@@ -298,10 +281,15 @@ function figures(executors: number, found: Found): Measurement[] {
         measure: `${what}, failed first attempts`,
         ...{ unit: "pods", ours: most(side, "failed") },
         // By Extender all of them do: kube-scheduler asks whom it may evict when it has tried in vain.
-        ...(isGate && { target: none }),
+        ...(side !== "extender" && { target: none }),
       },
     ];
   });
+}
+
+/** Pods of a Job. */
+function ofJob(name: string) {
+  return { namespace: NAMESPACE, labelSelector: `batch.kubernetes.io/job-name=${name}` };
 }
 
 /** A pod of a slot's size that runs until it is removed. */
@@ -323,16 +311,6 @@ function pinned(node: string): object {
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [pin] } } },
     },
   };
-}
-
-/** Does something while a process stands still. */
-async function held(pid: number, work: () => Promise<void>): Promise<void> {
-  process.kill(pid, "SIGSTOP");
-  try {
-    await work();
-  } finally {
-    process.kill(pid, "SIGCONT");
-  }
 }
 
 /** One that nobody has now. */

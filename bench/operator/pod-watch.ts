@@ -5,7 +5,8 @@ import { type Client, coreV1, Informer } from "@berth/kube";
 /** One pod that waited behind a gate. Times are in milliseconds since the watch was opened. */
 export interface SeenPod {
   readonly name: string;
-  /** When it was first seen without a gate, and with a node. */
+  /** When it was first seen, and first seen without a gate, and with a node. */
+  readonly came: number;
   lifted?: number;
   bound?: number;
   node?: string;
@@ -18,7 +19,9 @@ export interface SeenPod {
 export interface Selected {
   readonly namespace: string;
   /** Those that count. */
-  readonly counts: (pod: coreV1.Pod) => boolean;
+  readonly labelSelector: string;
+  /** Told of each when it is first seen. */
+  readonly onSeen?: (pod: SeenPod) => void;
 }
 
 export class PodWatch implements AsyncDisposable {
@@ -26,20 +29,17 @@ export class PodWatch implements AsyncDisposable {
   readonly #informer: Informer<coreV1.Pod>;
   readonly #pods = new Map<string, SeenPod>();
   readonly #present = new Set<string>();
+  readonly #onSeen: (pod: SeenPod) => void;
   #begun: number | undefined;
   #bound = 0;
 
-  private constructor(client: Client, { namespace, counts }: Selected) {
-    this.#informer = new Informer(client, coreV1.Pod, { namespace, freeze: false });
-    const see = (pod: coreV1.Pod) => {
-      if (counts(pod)) this.#see(pod);
-    };
+  private constructor(client: Client, { namespace, labelSelector, onSeen = () => {} }: Selected) {
+    this.#informer = new Informer(client, coreV1.Pod, { namespace, labelSelector, freeze: false });
+    this.#onSeen = onSeen;
     this.#informer.addEventHandler({
-      onAdd: see,
-      onUpdate: (_, pod) => see(pod),
-      onDelete: (pod) => {
-        if (counts(pod)) this.#present.delete(pod.metadata.name ?? "");
-      },
+      onAdd: (pod) => this.#see(pod),
+      onUpdate: (_, pod) => this.#see(pod),
+      onDelete: ({ metadata }) => this.#present.delete(metadata.name ?? ""),
     });
   }
 
@@ -64,12 +64,7 @@ export class PodWatch implements AsyncDisposable {
     return [...this.#pods.values()];
   }
 
-  /** From here on they may be let in. */
-  begin(): void {
-    this.#begun = this.#elapsed();
-  }
-
-  /** Milliseconds from that moment to the last one's node. */
+  /** Milliseconds from the first one's coming to the last one's node. */
   get milliseconds(): number {
     return Math.max(...this.pods.map(({ bound = Number.NaN }) => bound)) - (this.#begun ?? Number.NaN);
   }
@@ -82,9 +77,11 @@ export class PodWatch implements AsyncDisposable {
     const { name = "", annotations } = metadata;
     let seen = this.#pods.get(name);
     if (!seen) {
-      seen = { name };
+      seen = { name, came: this.#elapsed() };
+      this.#begun ??= seen.came;
       this.#pods.set(name, seen);
       this.#present.add(name);
+      this.#onSeen(seen);
     }
     if (seen.lifted === undefined && (spec?.schedulingGates ?? []).length === 0) {
       seen.lifted = this.#elapsed();

@@ -28,6 +28,7 @@ import { may, SEE } from "../install/rights.ts";
 import type { Claim, Ledger } from "../ledger/ledger.ts";
 import { Lull } from "../lull.ts";
 import { annotation } from "../names.ts";
+import { Pace } from "../pace.ts";
 import type { Seating } from "../placement/seating.ts";
 import { keysIn, slotAt, slotsOn } from "../slot/world.ts";
 import { texts } from "../testbed/slots.ts";
@@ -61,6 +62,7 @@ export const jobRights = [
 export function jobController(options: JobControllerOptions): ControllerOptions<BatchJob> {
   const { adapters } = options;
   const lull = new Lull();
+  const pace = new Pace();
   const ofAnnotation = ({ metadata }: KubernetesObject) => keysIn(metadata.annotations?.[annotation.job]);
   return {
     for: BatchJob,
@@ -72,21 +74,31 @@ export function jobController(options: JobControllerOptions): ControllerOptions<
       watch(coreV1.Node, (node) => jobsOn(node, options), { predicates: [({ type }) => type === "delete"] }),
       watch(Scheduling, reasonsThatChanged()),
     ],
-    reconcile: (request, context) => reconcile(request, context, options, lull),
+    reconcile: async (request, context) => {
+      const delay = pace.delay(keyText(request), context.clock);
+      if (delay > 0) return { requeueAfter: delay };
+      return reconcile(request, context, options, lull, pace);
+    },
   };
 }
 
 type Context = Pick<ReconcileContext, "client" | "clock">;
+
+/** With so many executors it is too much to look at all of them whenever anything happens to one. */
+const MANY = 32;
 
 async function reconcile(
   request: Request,
   { client, clock }: Context,
   options: JobControllerOptions,
   lull: Lull,
+  pace: Pace,
 ): Promise<Result | undefined> {
   const job = await client.find(BatchJob, request);
   if (!job || job.metadata.deletionTimestamp !== undefined) return undefined; // its application goes with it
   const world = worldOf(job, clock.now(), options);
+  const size = world.claim?.slots.length ?? 0;
+  if (size > MANY) pace.done(keyText(request), size, clock);
   if (await isBehind(job, world, options)) return { requeueAfter: CATCH_UP_MS };
   let step = nextStep(job, world);
   const order = step.action.type === "create" ? orderOf(job, step, world.claim, options) : undefined;

@@ -22,14 +22,22 @@ export interface Assignments {
   readonly surplus: readonly coreV1.Pod[];
 }
 
-/** @param slots - Those of the job. @param pods - The executors of its present run, in any order. */
-export function assign(slots: readonly number[], pods: readonly coreV1.Pod[]): Assignments {
+/**
+ * @param slots - Those of the job.
+ * @param pods - The executors of its present run, in any order.
+ * @param entering - By uid: slots that are being written on executors in this moment.
+ */
+export function assign(
+  slots: readonly number[],
+  pods: readonly coreV1.Pod[],
+  entering: ReadonlyMap<string, number> = NOBODY,
+): Assignments {
   const placed: Assignment[] = [];
   const waiting: coreV1.Pod[] = [];
   const free = new Set(slots);
   for (const pod of pods.toSorted(byAge)) {
     if (isOver(pod)) continue;
-    const slot = slotOf(pod);
+    const slot = slotOf(pod) ?? entering.get(pod.metadata.uid ?? "");
     if (slot === undefined) waiting.push(pod);
     else {
       placed.push({ pod, slot });
@@ -47,6 +55,8 @@ export function assign(slots: readonly number[], pods: readonly coreV1.Pod[]): A
   }
   return { placed, fresh, surplus };
 }
+
+const NOBODY: ReadonlyMap<string, number> = new Map();
 
 /** The slot that a pod was given. */
 export function slotOf({ metadata }: coreV1.Pod): number | undefined {

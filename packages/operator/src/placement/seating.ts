@@ -8,7 +8,6 @@ import type { BatchJob } from "@berth/model";
 import type { Placement } from "../apps/application.ts";
 import type { Claim, Ledger } from "../ledger/ledger.ts";
 import { ghostOf, slotAt, slotKey } from "../slot/world.ts";
-import { together } from "../together.ts";
 import { removePod } from "../writes.ts";
 import { type Assignment, assign } from "./assign.ts";
 import { isGated, type Placing, place } from "./gate.ts";
@@ -27,8 +26,17 @@ export interface SeatingOptions {
  */
 const PATIENCE_MS = 10_000;
 
+/** Not all at once: all ghosts would be sent away before the first executor could come. */
+const AT_ONCE = 32;
+/** Whoever could not be let in, or had to wait for others, is tried again by then. */
+const AGAIN_MS = 1000;
+
 export class Seating {
   readonly #options: SeatingOptions;
+  /** Those that are being let in, by uid, and into which slot. Nobody waits for them: others may have come meanwhile. */
+  readonly #entering = new Map<string, number>();
+  /** By job: why the last one was not let in. */
+  readonly #failures = new Map<string, unknown>();
   /** By job, and by the uid of its executors: since when they have been on their way. */
   readonly #underWay = new Map<string, ReadonlyMap<string, number>>();
 
@@ -44,15 +52,28 @@ export class Seating {
     client: Client,
     now: number,
   ): Promise<number> {
-    const { fresh, placed, surplus } = assign(claim.slots, executors);
-    // Not all at once: all ghosts would be sent away before the first executor could come.
-    await together(fresh, (assignment) => this.#letIn(assignment, claim, client));
+    const failure = this.#failures.get(claim.job);
+    this.#failures.delete(claim.job);
+    if (failure !== undefined) throw failure;
+    const { fresh, placed, surplus } = assign(claim.slots, executors, this.#entering);
+    for (const assignment of fresh) if (this.#entering.size < AT_ONCE) this.#enter(assignment, claim, client);
     for (const pod of surplus) {
       const slots = `${claim.slots.length} slot${claim.slots.length === 1 ? "" : "s"}`;
       const note = `job ${job.metadata.name} was given ${slots}, and there is an executor in each: this one has to wait`;
       this.#options.events.event(pod, { reason: "NoSlot", type: "Warning", note });
     }
-    return this.#options.placement.type === "gate" ? Number.POSITIVE_INFINITY : this.#help(placed, claim, client, now);
+    const next = fresh.length > 0 ? now + AGAIN_MS : Number.POSITIVE_INFINITY;
+    return this.#options.placement.type === "gate"
+      ? next
+      : Math.min(next, await this.#help(placed, claim, client, now));
+  }
+
+  #enter(assignment: Assignment, claim: Claim, client: Client): void {
+    const { uid = "" } = assignment.pod.metadata;
+    this.#entering.set(uid, assignment.slot);
+    this.#letIn(assignment, claim, client)
+      .catch((error: unknown) => this.#failures.set(claim.job, error))
+      .finally(() => this.#entering.delete(uid));
   }
 
   async #letIn(assignment: Assignment, claim: Claim, client: Client): Promise<void> {
