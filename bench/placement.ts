@@ -8,6 +8,7 @@
  */
 import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { sleep } from "@berth/cluster";
 import { batchV1, Client, coreV1, HttpTransport, keyOf, loadConnection, SeededRandom } from "@berth/kube";
 import { BatchJob, Scheduling, Slot } from "@berth/model";
 import { schedulerConfiguration } from "@berth/operator";
@@ -28,6 +29,9 @@ const roundsOf = (executors: number) => (executors > 500 ? 2 : 3);
 
 /** So many are placed before anything is measured: connections are open then, and code is compiled. */
 const WARM_UP = 80;
+
+/** Garbage is collected, nodes have tidied up, statuses are written: what was before is over by then. */
+const BREATHER_MS = 5000;
 
 const SCHEDULER = "berth";
 const GATE = "example.org/gate";
@@ -122,6 +126,7 @@ class Hall implements AsyncDisposable {
       const round = (count: number) =>
         side === "ordinary" ? this.#ordinary(count, operator, []) : this.#executors(count, operator);
       await round(this.#warmUp);
+      await sleep(BREATHER_MS, this.#signal);
       return round(this.#site.slots);
     });
   }
@@ -132,6 +137,7 @@ class Hall implements AsyncDisposable {
     const round = async (count: number) => {
       await this.#withOperator("gate", (operator) => this.#site.allFree(operator.died));
       const ghosts = await this.#site.client.list(coreV1.Pod, selected);
+      await sleep(BREATHER_MS, this.#signal);
       return this.#ordinary(count, undefined, ghosts.items);
     };
     await round(this.#warmUp);
