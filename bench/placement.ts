@@ -27,8 +27,9 @@ const QUICK_SIZES = [20];
 /** Of which the best counts: it is the same work each time, and what takes longer is the machine's doing. Many take a while. */
 const roundsOf = (executors: number) => (executors > 500 ? 2 : 3);
 
-/** So many are placed before anything is measured: connections are open then, and code is compiled. */
+/** So many are placed, so many times, before anything is measured: connections are open then, and code is compiled. */
 const WARM_UP = 80;
+const WARM_UPS = 4;
 
 /** Garbage is collected, nodes have tidied up, statuses are written: what was before is over by then. */
 const BREATHER_MS = 5000;
@@ -118,14 +119,14 @@ class Hall implements AsyncDisposable {
     for (const { spec } of items) this.#nodeOf.set(spec.position, spec.nodeName);
   }
 
-  /** Twice: some to warm up, then all of them. */
+  /** Some to warm up, then all of them. */
   async place(side: Side): Promise<Round> {
     if (side === "bare") return this.#placeBare();
     // It runs beside ordinary pods as well, as in any cluster that has it, and is not concerned.
     return this.#withOperator(side === "extender" ? side : "gate", async (operator) => {
       const round = (count: number) =>
         side === "ordinary" ? this.#ordinary(count, operator, []) : this.#executors(count, operator);
-      await round(this.#warmUp);
+      for (let time = 1; time <= WARM_UPS; time++) await round(this.#warmUp);
       await sleep(BREATHER_MS, this.#signal);
       return round(this.#site.slots);
     });

@@ -13,3 +13,4 @@ export { resources } from "./resources.ts";
 export { SCHEDULING_PHASES, Scheduling, type SchedulingPhase } from "./scheduling.ts";
 export { SLOT_STATES, Slot, type SlotState } from "./slot.ts";
 export { Testbed } from "./testbed.ts";
+export * from "./wire/index.ts";

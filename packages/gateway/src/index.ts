@@ -1,0 +1,1 @@
+export { errorCatalogue, GatewayError, type GatewayErrorCode } from "./errors.ts";

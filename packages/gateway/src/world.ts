@@ -1,0 +1,130 @@
+/** What the gateway knows of the cluster: one namespace of it, kept up to date by watches. */
+import { Cache, type Client, type Clock, coordinationV1, coreV1, type Logger } from "@berth/kube";
+import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
+import { GatewayError } from "./errors.ts";
+import { Board } from "./turn/board.ts";
+import type { Epoch } from "./views/epoch.ts";
+
+/** On our leases, so that we need not watch those of others. */
+export const LEASE_LABELS = { "app.kubernetes.io/managed-by": "berth-gateway" } as const;
+
+export interface WorldOptions {
+  readonly client: Client;
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly epoch: Epoch;
+  readonly log: Logger;
+}
+
+export class World {
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly epoch: Epoch;
+  readonly cache: Cache;
+  readonly #boards = new Map<string, Board>();
+  readonly #listeners = new Map<string, Set<() => void>>();
+
+  constructor({ client, namespace, clock, epoch, log }: WorldOptions) {
+    this.namespace = namespace;
+    this.clock = clock;
+    this.epoch = epoch;
+    const [selector] = Object.entries(LEASE_LABELS).map(([key, value]) => `${key}=${value}`);
+    this.cache = new Cache(client, {
+      ...{ namespace, clock, log },
+      kinds: [
+        {
+          kind: coordinationV1.Lease,
+          options: selector === undefined ? {} : { labelSelector: selector, namespace, clock, log },
+        },
+      ],
+    });
+    for (const kind of [BatchJob, Scheduling, Slot, Testbed, coreV1.Node, coordinationV1.Lease]) {
+      this.cache.informer(kind as typeof BatchJob);
+    }
+  }
+
+  get jobs() {
+    return this.cache.informer(BatchJob);
+  }
+
+  get schedulings() {
+    return this.cache.informer(Scheduling);
+  }
+
+  get slots() {
+    return this.cache.informer(Slot);
+  }
+
+  get testbeds() {
+    return this.cache.informer(Testbed);
+  }
+
+  get nodes() {
+    return this.cache.informer(coreV1.Node);
+  }
+
+  get leases() {
+    return this.cache.informer(coordinationV1.Lease);
+  }
+
+  key(name: string) {
+    return { namespace: this.namespace, name };
+  }
+
+  /** The board of a testbed, which has to exist. */
+  board(testbed: string): Board {
+    if (!this.testbeds.get(this.key(testbed))) {
+      throw new GatewayError("BERTH_TESTBED_UNKNOWN", `there is no testbed ${testbed}`);
+    }
+    let board = this.#boards.get(testbed);
+    if (!board) {
+      board = this.#newBoard(testbed);
+      this.#boards.set(testbed, board);
+    }
+    return board;
+  }
+
+  /** Calls back whenever there is news on a testbed. Returns how to end that. */
+  onNews(testbed: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(testbed) ?? new Set();
+    this.#listeners.set(testbed, listeners.add(listener));
+    return () => void listeners.delete(listener);
+  }
+
+  #newBoard(testbed: string): Board {
+    const { namespace, epoch } = this;
+    const tell = () => {
+      for (const listener of [...(this.#listeners.get(testbed) ?? [])]) listener();
+    };
+    const board = new Board({ namespace, testbed, epoch, now: () => this.clock.now(), onNews: tell });
+    const setJob = (job: BatchJob) => board.setJob(job.metadata.name ?? "", job);
+    this.jobs.addEventHandler({
+      onAdd: setJob,
+      onUpdate: (_, job) => setJob(job),
+      onDelete: ({ metadata }) => board.setJob(metadata.name ?? "", undefined),
+    });
+    const setSlot = (slot: Slot) => {
+      if (slot.spec.testbed === testbed) board.setSlot(slot.spec.position, slot);
+    };
+    this.slots.addEventHandler({
+      onAdd: setSlot,
+      onUpdate: (_, slot) => setSlot(slot),
+      onDelete: ({ spec }) => {
+        if (spec.testbed === testbed) board.setSlot(spec.position, undefined);
+      },
+    });
+    const setScheduling = (scheduling: Scheduling) => board.setScheduling(scheduling.metadata.name ?? "", scheduling);
+    this.schedulings.addEventHandler({
+      onAdd: setScheduling,
+      onUpdate: (_, scheduling) => setScheduling(scheduling),
+      onDelete: ({ metadata }) => board.setScheduling(metadata.name ?? "", undefined),
+    });
+    this.testbeds.addEventHandler({
+      onDelete: ({ metadata }) => {
+        if (metadata.name === testbed) tell();
+      },
+    });
+    board.synced();
+    return board;
+  }
+}
