@@ -3,6 +3,7 @@ import { Cache, type Client, type Clock, coordinationV1, coreV1, type Logger } f
 import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
 import { GatewayError } from "./errors.ts";
 import { Board } from "./turn/board.ts";
+import { intentsOf } from "./turn/intents.ts";
 import type { Epoch } from "./views/epoch.ts";
 
 /** On our leases, so that we need not watch those of others. */
@@ -15,6 +16,9 @@ export interface WorldOptions {
   readonly epoch: Epoch;
   readonly log: Logger;
 }
+
+/** Schedulings by the jobs that they are about to take. */
+const BY_JOB = "berth.dev/job";
 
 export class World {
   readonly namespace: string;
@@ -41,7 +45,13 @@ export class World {
     for (const kind of [BatchJob, Scheduling, Slot, Testbed, coreV1.Node, coordinationV1.Lease]) {
       this.cache.informer(kind as typeof BatchJob);
     }
+    this.schedulings.addIndex(BY_JOB, (scheduling) =>
+      intentsOf(scheduling, { namespace, testbed: "" }).map(({ job }) => job),
+    );
   }
+
+  /** Which scheduler has a testbed; whoever serves the turns says so. */
+  schedulerOf: (testbed: string) => string | undefined = () => undefined;
 
   get jobs() {
     return this.cache.informer(BatchJob);
@@ -69,6 +79,15 @@ export class World {
 
   key(name: string) {
     return { namespace: this.namespace, name };
+  }
+
+  /** The Scheduling that has a job, or is about to. */
+  holderOf({ metadata, spec }: BatchJob): string | undefined {
+    return spec.activeScheduling?.name ?? this.schedulings.byIndex(BY_JOB, metadata.name ?? "")[0]?.metadata.name;
+  }
+
+  isHeld(job: BatchJob): boolean {
+    return this.holderOf(job) !== undefined;
   }
 
   /** The board of a testbed, which has to exist. */

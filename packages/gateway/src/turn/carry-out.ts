@@ -36,7 +36,7 @@ export async function carryOut(
   if (known) return again(known, decisions);
   const outcome = decide(decisions, board);
   // First: who comes after a failure in between finds nobody to release, which is no error, and goes on from here.
-  await Promise.all(outcome.releases.map((job) => release(job, world, client)));
+  await Promise.all(outcome.releases.map((job) => releaseJob(job, world, client)));
   if (outcome.starts.length + outcome.releases.length === 0) return outcome.rejected;
   try {
     await client.create(Scheduling, schedulingOf(key, decisions, outcome, world.namespace));
@@ -48,9 +48,9 @@ export async function carryOut(
 }
 
 /** Takes a job out of the Scheduling that has it, which is what releases it. */
-async function release(job: string, world: World, client: Client): Promise<void> {
-  const holder = world.jobs.get(world.key(job))?.spec.activeScheduling;
-  const name = holder?.name ?? world.schedulings.list().find((each) => wants(each, job))?.metadata.name;
+export async function releaseJob(job: string, world: World, client: Client): Promise<void> {
+  const known = world.jobs.get(world.key(job));
+  const name = known && world.holderOf(known);
   if (name === undefined) return;
   await retryOnConflict(async () => {
     const scheduling = await client.find(Scheduling, world.key(name));

@@ -10,13 +10,13 @@ import type { GatewayErrorCode } from "../errors.ts";
 
 /** What there is to decide about. */
 export interface Situation {
-  readonly queued: (job: string) => QueuedJob | undefined;
-  readonly runningJob: (job: string) => RunningJob | undefined;
+  queued(job: string): QueuedJob | undefined;
+  runningJob(job: string): RunningJob | undefined;
   /** Whether there is such a job at all. */
-  readonly knows: (job: string) => boolean;
-  readonly slot: (id: number) => TurnSlot | undefined;
+  knows(job: string): boolean;
+  slot(id: number): TurnSlot | undefined;
   /** Ascending. */
-  readonly freeSlots: () => readonly number[];
+  freeSlots(): readonly number[];
 }
 
 export interface Outcome {
@@ -53,7 +53,7 @@ interface Problem {
 function problemWith(
   { job, slots, executors, release }: Decision,
   seen: ReadonlySet<string>,
-  { queued, runningJob, knows }: Situation,
+  situation: Situation,
 ): Problem | undefined {
   const said = [slots, executors, release].filter((each) => each !== undefined).length;
   if (said !== 1) {
@@ -61,10 +61,10 @@ function problemWith(
     return { code: "BERTH_DECISION_UNCLEAR", message };
   }
   if (seen.has(job)) return { code: "BERTH_DECISION_TWICE", message: `${job} was decided about before in this turn` };
-  if (!knows(job)) return { code: "BERTH_JOB_UNKNOWN", message: `there is no job ${job}` };
+  if (!situation.knows(job)) return { code: "BERTH_JOB_UNKNOWN", message: `there is no job ${job}` };
   // To release what nobody has changes nothing: that may be because it was released, and nobody heard the answer.
-  if (release || queued(job)) return undefined;
-  const running = runningJob(job);
+  if (release || situation.queued(job)) return undefined;
+  const running = situation.runningJob(job);
   if (!running) return { code: "BERTH_JOB_NOT_WAITING", message: `${job} is not in the queue` };
   const where = running.slots.length > 0 ? `, in slot ${running.slots.join(", ")}` : "";
   return { code: "BERTH_JOB_HELD", message: `${running.scheduling ?? "somebody"} has ${job}${where}` };

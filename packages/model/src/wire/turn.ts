@@ -8,7 +8,7 @@ const slotNumber = z.int().min(0).max(2_147_483_647);
 const seconds = z.number();
 
 export const decision = z
-  .object({
+  .strictObject({
     job: z.string().min(1).max(253).describe("The name of a job."),
     slots: z.array(slotNumber).min(1).max(5000).optional().describe("Run it, with one executor in each of these."),
     executors: z.int().min(1).max(5000).optional().describe("Run it, with so many executors in the first free slots."),
@@ -19,7 +19,7 @@ export const decision = z
 /** What is to happen to one job. */
 export type Decision = z.output<typeof decision>;
 
-export const turnRequest = z.object({
+export const turnRequest = z.strictObject({
   testbed: z.string().min(1).max(40).describe("Whose slots are to be given away."),
   after: z
     .int()

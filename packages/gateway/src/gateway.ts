@@ -1,0 +1,203 @@
+/** Puts the gateway together: what it knows, what can be asked of it, and where it listens. */
+import type { AddressInfo } from "node:net";
+import {
+  Client,
+  type Clock,
+  type Logger,
+  orAborted,
+  type Random,
+  SystemRandom,
+  silent,
+  type Transport,
+  VirtualClock,
+  WallClock,
+} from "@berth/kube";
+import { type Guard, openGuard } from "./auth/guard.ts";
+import { ReviewGuard } from "./auth/reviews.ts";
+import { Changes } from "./changes.ts";
+import { GatewayError } from "./errors.ts";
+import { TOPICS, type Topic } from "./feed.ts";
+import { docsPage } from "./http/docs-page.ts";
+import { openApi } from "./http/openapi.ts";
+import { isLoopback } from "./http/origin.ts";
+import type { Right } from "./http/route.ts";
+import { defaultLimits, type Limits, Server } from "./http/server.ts";
+import { streamChanges, topicsIn } from "./http/sse.ts";
+import { jobRoutes } from "./rest/jobs.ts";
+import { nodeRoutes, schedulingRoutes, testbedRoutes } from "./rest/others.ts";
+import { turnRoutes } from "./rest/turns.ts";
+import { StompServer } from "./stomp/server.ts";
+import { LeaseTenures, MemoryTenures } from "./turn/tenure.ts";
+import { Turns } from "./turn/turns.ts";
+import { Epoch } from "./views/epoch.ts";
+import { World } from "./world.ts";
+
+/** What a gateway is to be like; everything but the way to the cluster has a default. */
+export interface GatewayOptions {
+  /** How to reach the API server. The gateway does not close it. */
+  readonly transport: Transport;
+  /** The one that it serves. Default: that of the transport. */
+  readonly namespace?: string;
+  /** Default: "127.0.0.1". */
+  readonly host?: string;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** "kubernetes": by tokens and RBAC. "none": everybody may do everything, on this machine only. Default: "none" on loopback. */
+  readonly authentication?: "kubernetes" | "none";
+  /** For which tokens have to be made. Default: those of the API server. */
+  readonly audiences?: readonly string[];
+  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  /** Origins of web pages that may use it. Default: none but its own. */
+  readonly allowedOrigins?: readonly string[];
+  readonly limits?: Partial<Limits>;
+  /** Of the cluster. With a `VirtualClock` it stands still while a scheduler thinks. Default: the world's time. */
+  readonly clock?: Clock;
+  /** For how long a virtual clock waits for a scheduler, in seconds of the world. Default: 60. */
+  readonly thinkSeconds?: number;
+  /** For how long a testbed is kept for a scheduler of which nothing is heard. Default: 30. */
+  readonly tenureSeconds?: number;
+  readonly random?: Random;
+  readonly log?: Logger;
+}
+
+/** A gateway that listens. */
+export class Gateway implements AsyncDisposable {
+  readonly #world: World;
+  readonly #turns: Turns;
+  readonly #server: Server;
+  readonly #stomp: StompServer;
+  readonly #tls: boolean;
+
+  private constructor(options: GatewayOptions) {
+    const { transport, namespace = transport.namespace, random = new SystemRandom(), log = silent } = options;
+    const { clock = new WallClock(), thinkSeconds = 60, tenureSeconds = 30, allowedOrigins = [], tls } = options;
+    const isVirtual = clock instanceof VirtualClock;
+    const wallClock = isVirtual ? new WallClock() : clock;
+    const reader = new Client(transport, { clock, random });
+    const epoch = new Epoch(isVirtual ? clock.now() : 0);
+    const world = new World({ client: reader, namespace, clock, epoch, log });
+    const client = new Client(transport, {
+      ...{ clock, random, fieldManager: "berth-gateway" },
+      onWritten: (written) => world.cache.wrote(written),
+    });
+    const tenures = isVirtual
+      ? new MemoryTenures()
+      : new LeaseTenures({ client, world, clock, identity: identityFrom(random), seconds: tenureSeconds });
+    world.schedulerOf = (testbed) => tenures.holderOf(testbed);
+    this.#world = world;
+    this.#turns = new Turns({
+      ...{ client, world, tenures, log, wallClock, thinkSeconds, tenureSeconds },
+      ...(isVirtual && { hold: () => clock.hold() }),
+    });
+    const guard = guardFor(options, { client: reader, clock: wallClock, namespace });
+    const limits = { ...defaultLimits, ...options.limits };
+    this.#tls = tls !== undefined;
+    this.#server = new Server({ guard, clock: wallClock, log, allowedOrigins, limits, tls });
+    this.#server.add([
+      ...turnRoutes(this.#turns),
+      ...jobRoutes(world, client),
+      ...schedulingRoutes(world, client),
+      ...testbedRoutes(world),
+      ...nodeRoutes(world),
+    ]);
+    const feed = new Changes(world);
+    this.#stomp = new StompServer({
+      ...{ feed, clock: wallClock, log, allowedOrigins },
+      authenticate: async (token) => {
+        const user = await guard.authenticate(token);
+        return { user: user.name, mayRead: (topic) => guard.mayDo(user, rightToSee(topic)) };
+      },
+    });
+    this.#addPages(feed, guard, wallClock);
+    this.#server.fastify.server.on("upgrade", (request, socket, head) => {
+      if (request.url?.split("?")[0] === "/v1/stomp") this.#stomp.handleUpgrade(request, socket, head);
+      else socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n");
+    });
+  }
+
+  /** Listens as soon as it knows the cluster. */
+  static async start(options: GatewayOptions, signal?: AbortSignal): Promise<Gateway> {
+    const gateway = new Gateway(options);
+    try {
+      gateway.#world.cache.start();
+      await orAborted(gateway.#world.cache.waitForSync(), signal);
+      await gateway.#server.fastify.listen({ host: options.host ?? "127.0.0.1", port: options.port ?? 0 });
+      return gateway;
+    } catch (error) {
+      await gateway.stop();
+      throw error;
+    }
+  }
+
+  /** Where it is: "http://127.0.0.1:8080". */
+  get url(): string {
+    const { address, family, port } = this.#server.fastify.server.address() as AddressInfo;
+    const host = family === "IPv6" ? `[${address}]` : address;
+    return `${this.#tls ? "https" : "http"}://${host}:${port}`;
+  }
+
+  /** Ends everything that is under way: whoever waits for a turn is told to ask again. */
+  async stop(): Promise<void> {
+    this.#turns.stop();
+    await this.#stomp.close();
+    await this.#server.fastify.close();
+    await this.#world.cache.stop();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #addPages(feed: Changes, guard: Guard, clock: Clock): void {
+    const server = this.#server;
+    const description = openApi(server.routes, "v1alpha1");
+    const page = docsPage(description);
+    server.addRaw("/openapi.json", undefined, async () => description);
+    server.addRaw("/docs", undefined, async (_, reply) => {
+      const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
+      return reply.type("text/html; charset=utf-8").header("content-security-policy", policy).send(page);
+    });
+    server.addRaw("/healthz", undefined, async () => ({ status: "ok" }));
+    server.addRaw("/readyz", undefined, async () => {
+      if (this.#world.cache.hasSynced) return { status: "ok" };
+      throw new GatewayError("BERTH_UNAVAILABLE", "the gateway does not know the whole cluster yet");
+    });
+    server.addRaw("/v1/events", [], async (request, reply, user) => {
+      const { topics: named, snapshot } = request.query as { topics?: unknown; snapshot?: unknown };
+      const topics = typeof named === "string" || named === undefined ? topicsIn(named) : undefined;
+      if (!topics) throw new GatewayError("BERTH_BODY_INVALID", `query.topics: must be some of ${TOPICS.join(", ")}`);
+      for (const topic of topics) {
+        if (user && (await guard.mayDo(user, rightToSee(topic)))) continue;
+        throw new GatewayError("BERTH_FORBIDDEN", `${user?.name} may not watch ${topic}`);
+      }
+      reply.hijack();
+      streamChanges(reply.raw, { feed, clock, topics, snapshot: snapshot === "true" });
+    });
+  }
+}
+
+const RESOURCES: Readonly<Record<Topic, string>> = {
+  jobs: "batchjobs",
+  schedulings: "schedulings",
+  testbeds: "testbeds",
+  slots: "slots",
+};
+
+function rightToSee(topic: Topic): Right {
+  return { verb: "watch", resource: RESOURCES[topic] };
+}
+
+function guardFor(
+  { host = "127.0.0.1", authentication, audiences }: GatewayOptions,
+  context: { client: Client; clock: Clock; namespace: string },
+): Guard {
+  const isLocal = isLoopback(host);
+  const chosen = authentication ?? (isLocal ? "none" : undefined);
+  if (chosen === "kubernetes") return new ReviewGuard({ ...context, ...(audiences && { audiences }) });
+  if (isLocal && chosen === "none") return openGuard;
+  throw new GatewayError("BERTH_GATEWAY_OPEN", `without authentication it must not listen on ${host}`);
+}
+
+function identityFrom(random: Random): string {
+  return Math.floor(random.next() * 2 ** 48).toString(16);
+}
