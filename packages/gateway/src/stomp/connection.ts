@@ -89,14 +89,7 @@ export class Connection {
       limits,
       sink: webSocketSink(webSocket, () => this.#heart.sent()),
       message: (subscription, body) => this.#session.message(subscription, body),
-      tooSlow: (why) => {
-        context.log.warn("a subscriber was too slow and was cut off", {
-          connection: id,
-          user: this.#reader?.user,
-          why,
-        });
-        this.#fail(new GatewayError("BERTH_TOO_MANY_REQUESTS", `the connection is too slow: ${why}`));
-      },
+      tooSlow: (why) => this.#tooSlow(why),
     });
     this.#connecting = clock.setTimer(limits.connectWithin, () => {
       const message = `the connection was not made within ${limits.connectWithin} ms`;
@@ -139,7 +132,7 @@ export class Connection {
     try {
       for (let frame = this.#parser.next(); frame && !this.#session.ended; frame = this.#parser.next()) {
         // Changes alone never let so much wait: these are answers, and whoever asks on does not read them.
-        if (this.#outbox.waiting > 2 * this.#context.limits.sendBuffer) this.#tooSlow("answers are not read");
+        
         await this.#perform(this.#session.receive(frame));
       }
     } catch (error) {

@@ -166,8 +166,8 @@ describe("frames", () => {
     ["\\t", "1.2"],
     ["\\", "1.2"],
     ["\\r", "1.1"],
-  ] as const)("S6 is refused with the escape %s in version %s", (escape, version) => {
-    expect(one(`SEND\nx:${escape}\n\n\0`, version).error?.message).toMatch(/escape/);
+  ] as const)("S6 is refused with the escape %s in version %s", (sequence, version) => {
+    expect(one(`SEND\nx:${sequence}\n\n\0`, version).error?.message).toMatch(/escape/);
   });
 
   it("S7 have the first of two headers with the same name, and nothing is trimmed", () => {

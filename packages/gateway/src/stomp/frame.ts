@@ -3,6 +3,7 @@ import { GatewayError } from "../errors.ts";
 
 /** The versions that are spoken, the best first. */
 export const VERSIONS = ["1.2", "1.1", "1.0"] as const;
+/** One of them. */
 export type Version = (typeof VERSIONS)[number];
 
 /** One frame, as either side means it: its headers are unescaped. */

@@ -208,7 +208,7 @@ describe("an outbox", () => {
   });
 
   it("S31 gives up who does not acknowledge", () => {
-    const { feed, sink, open, tooSlow } = setUp();
+    const { feed, sink, open, tooSlow } = setUp({ sendBuffer: 100_000 });
     const subscription = open(false, "client");
     for (let index = 0; index < 10; index++) feed.put("jobs", `j${index}`);
     subscription.acknowledge(10);

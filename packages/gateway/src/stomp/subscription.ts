@@ -4,6 +4,7 @@ import { headerText, type Version, withBody } from "./frame.ts";
 
 /** How a client says that it has got a message: not at all, all up to one, or each. */
 export const ACK_MODES = ["auto", "client", "client-individual"] as const;
+/** One of them. */
 export type AckMode = (typeof ACK_MODES)[number];
 
 /** What a client asks for. */
