@@ -11,3 +11,4 @@ export type { Seat, Seats } from "./placement/extender.ts";
 export type { ExtenderServerOptions } from "./placement/extender-server.ts";
 export { type SchedulerConfigurationInput, schedulerConfiguration } from "./placement/scheduler-configuration.ts";
 export { priorityClasses } from "./priority-classes.ts";
+export { type RunOptions, runOperator } from "./run.ts";

@@ -5,6 +5,7 @@ import type { ApplicationAdapter } from "./apps/application.ts";
 import { OPERATOR } from "./install/installation.ts";
 import { addOperator, type OperatorOptions } from "./operator.ts";
 
+/** How the operator is to run as a program. */
 export interface RunOptions extends Omit<OperatorOptions, "adapters"> {
   readonly connection: Connection;
   /** The namespace of the lease, for several replicas. Default: this is the only one. */

@@ -132,7 +132,7 @@ export class Connection {
     try {
       for (let frame = this.#parser.next(); frame && !this.#session.ended; frame = this.#parser.next()) {
         // Changes alone never let so much wait: these are answers, and whoever asks on does not read them.
-        
+        if (this.#outbox.waiting > 2 * this.#context.limits.sendBuffer) this.#tooSlow("answers are not read");
         await this.#perform(this.#session.receive(frame));
       }
     } catch (error) {

@@ -172,6 +172,7 @@ describe("frames", () => {
 
   it("S7 have the first of two headers with the same name, and nothing is trimmed", () => {
     expect(headersOf("SEND\nx: 1 \nx:2\n y:a:b\nz:\n\n\0")).toEqual({ x: " 1 ", " y": "a:b", z: "" });
+    expect(headersOf("SEND\n\uFEFFx:1\n\n\0")).toEqual({ "\uFEFFx": "1" });
   });
 
   it("S8 are refused if they are too large, however they come", () => {

@@ -128,6 +128,34 @@ describe("an outbox", () => {
     expect(page).toBeGreaterThan(1000); // more than else may wait
   });
 
+  it("S21 sends the next snapshot when the page before it was taken, also if that was the last of its own", async () => {
+    const { clock, feed, sink, open, reading } = setUp();
+    feed.put("jobs", "a");
+    open(true);
+    await clock.advance(5);
+    open(true);
+    await clock.advance(100);
+    sink.read();
+    expect(sink.frames).toHaveLength(1);
+    await reading(50);
+    expect(sink.frames).toHaveLength(2);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("S21 does not hold a page against the client: changes follow it at once", async () => {
+    const { clock, feed, sink, open } = setUp();
+    for (let index = 0; index < 400; index++) feed.put("jobs", `j${index}`);
+    open(true);
+    await clock.advance(5);
+    expect(sink.bufferedAmount).toBeGreaterThan(1000);
+    feed.put("jobs", "new");
+    sink.read();
+    expect(sink.frames).toHaveLength(2);
+    // When it was read, no more may wait than before.
+    for (let index = 0; index < 100; index++) feed.put("jobs", `j${index}`);
+    expect(sink.bufferedAmount).toBeLessThan(1500);
+  });
+
   it("S22 says of a message what there is to say", () => {
     const { feed, sink, open } = setUp();
     open(false, "client");

@@ -362,6 +362,18 @@ describe("the server", () => {
     await eventually(() => expect(stomp.connections).toBe(0));
   });
 
+  it.each([
+    ["1.0", "a\\tb"],
+    ["1.1", "a\\cb"],
+  ])("S6 reads what comes after CONNECT as version %s has it", async (version, escaped) => {
+    const { url } = await serve();
+    const client = await RawClient.open(url);
+    const connect = `CONNECT\naccept-version:${version}\npasscode:good\n\n\0`;
+    client.webSocket.send(`${connect}SUBSCRIBE\nid:a\ndestination:/topic/jobs\nreceipt:${escaped}\n\n\0`);
+    await client.heard("RECEIPT", { "receipt-id": version === "1.1" ? "a:b" : escaped });
+    expect(client.raw).toContain(`receipt-id:${escaped}\n`);
+  });
+
   it("S18 takes frames that come together one after the other, and none after one that was wrong", async () => {
     const { feed, url } = await serve();
     const client = await RawClient.open(url);
@@ -432,5 +444,22 @@ describe("the server", () => {
     expect(await client.closed()).toBe(1001);
     await expect(RawClient.open(url)).rejects.toThrow("503");
     deaf.webSocket.terminate();
+  });
+
+  it("S32 serves nobody whose subscription was still looked into", async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<boolean>();
+    const mayRead = () => {
+      asked.resolve();
+      return answer.promise;
+    };
+    const { feed, stomp, url } = await serve({ authenticate: async () => ({ user: "ann", mayRead }) });
+    const client = await RawClient.connect(url);
+    client.say("SUBSCRIBE", { id: "1", destination: "/topic/jobs" });
+    await asked.promise;
+    await stomp.close();
+    answer.resolve(true);
+    await sleep(clock, 0);
+    expect(feed.subscribers).toBe(0);
   });
 });

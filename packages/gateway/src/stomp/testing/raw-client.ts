@@ -1,7 +1,7 @@
 /** A client that says whatever it is told to, well-formed or not, and hears every frame. */
 import { vi } from "vitest";
 import { type ClientOptions, WebSocket } from "ws";
-import { type Frame, FrameParser, frame, serialise } from "../frame.ts";
+import { type Frame, FrameParser, frame, serialise, type Version } from "../frame.ts";
 
 /** Longer than any busy machine takes. */
 const LIMIT_MS = 60_000;
@@ -14,8 +14,8 @@ export function eventually<T>(expectation: () => T | Promise<T>): Promise<T> {
 /** A WebSocket that is open. */
 export class RawClient {
   readonly frames: Frame[] = [];
-  /** Octets of all messages. */
-  bytes = 0;
+  /** All that has come, as it came. Only as much as a test looks at. */
+  raw = "";
   /** How many messages were heart-beats. */
   beats = 0;
   /** How many messages were binary. */
@@ -91,10 +91,13 @@ export class RawClient {
   }
 
   #received(data: Buffer, isBinary: boolean): void {
-    this.bytes += data.length;
+    if (this.raw.length < 10_000) this.raw += data.toString();
     if (isBinary) this.binary++;
     if (data.toString() === "\n") this.beats++;
     this.#parser.push(data);
-    for (let next = this.#parser.next(); next; next = this.#parser.next()) this.frames.push(next);
+    for (let next = this.#parser.next(); next; next = this.#parser.next()) {
+      if (next.command === "CONNECTED") this.#parser.version = next.headers.get("version") as Version;
+      this.frames.push(next);
+    }
   }
 }

@@ -1,0 +1,11 @@
+/** `berth watch`: a live view of slots and queue. */
+import { WallClock } from "@berth/kube";
+import { asking, type TargetFlags } from "../target.ts";
+import { live } from "../view/live.ts";
+
+export async function watch(flags: TargetFlags, signal: AbortSignal): Promise<void> {
+  await asking(flags, async ({ client }) => {
+    const { token } = flags;
+    await live({ url: client.url, clock: new WallClock(), signal, ...(token !== undefined && { token }) });
+  });
+}
