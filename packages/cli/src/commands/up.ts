@@ -77,11 +77,11 @@ async function stay(
 /** Where it is, and three things to try. */
 function nextSteps(url: string, kubeconfig: string | undefined): string[] {
   return [
-    `Berth is at ${url}, its documentation at ${url}/docs. Ctrl-C ends it. In another terminal:`,
-    "  npm run berth -- get jobs -o wide            what runs where, and why",
-    "  npm run berth -- explain terasort            why a job waits",
-    `  python3 examples/schedulers/fifo.py          a scheduler of your own: BERTH_URL=${url}`,
-    ...(kubeconfig === undefined ? [] : [`  KUBECONFIG=${kubeconfig} kubectl get berth`]),
+    `Berth is at ${url} (what can be asked of it: ${url}/docs). Ctrl-C ends it. Next:`,
+    "  npm run berth -- explain terasort        why a job waits",
+    "  npm run berth -- get jobs -o wide        what runs where",
+    `  BERTH_URL=${url} BERTH_TESTBED=main python3 examples/schedulers/fifo.py`,
+    ...(kubeconfig === undefined ? [] : [`  kubectl --kubeconfig ${kubeconfig} get berth`]),
   ];
 }
 

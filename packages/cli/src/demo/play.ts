@@ -25,7 +25,10 @@ export async function play(options: PlayOptions): Promise<void> {
   const { url, testbed, scheduler, signal, onError } = options;
   const decide = schedulers[scheduler]?.decide;
   if (!decide) throw new Error(`there is no scheduler ${scheduler}: ${Object.keys(schedulers).join(", ")}`);
-  const placing = runScheduler({ url, testbed, name: scheduler, decide, signal, onError });
+  const placing = runScheduler({ url, testbed, name: scheduler, decide, signal, onError }).catch((error: unknown) => {
+    // Somebody tries a scheduler of his own under the same name: that is what this is for.
+    if (!(error instanceof BerthError) || error.code !== "BERTH_SCHEDULER_REPLACED") throw error;
+  });
   const coming = submitAll(options).catch((error: unknown) => {
     if (!signal.aborted) onError(error);
   });

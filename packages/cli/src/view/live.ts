@@ -52,7 +52,8 @@ export async function live(options: LiveOptions): Promise<void> {
 function draw(out: NodeJS.WriteStream, header: readonly string[], scene: Scene): void {
   const { columns = 80, rows = 24 } = out;
   const lines = picture(scene, { columns, rows: rows - header.length, color: wantsColor(out) });
-  const text = [...header, ...lines].map((line) => `${line}\u001b[K`).join("\n");
+  const top = header.map((line) => (line.length > columns ? `${line.slice(0, columns - 1)}…` : line));
+  const text = [...top, ...lines].map((line) => `${line}\u001b[K`).join("\n");
   out.write(`\u001b[H${text}\u001b[J`);
 }
 

@@ -27,11 +27,11 @@ export function picture(scene: Scene, frame: Frame): string[] {
 const CELL = 14;
 
 function testbedLines({ name, slots, scheduler }: TestbedView, scene: Scene, frame: Frame, paint: Paint): string[] {
-  const used = slots.occupied + slots.reserved;
+  const own = held(name, scene);
+  const used = own.filter(({ job }) => job !== undefined).length;
   const title = `${paint.strong(name)}  ${used} of ${slots.total} slots in use${slots.unavailable > 0 ? `, ${slots.unavailable} unavailable` : ""}, ${
     scheduler === undefined ? paint.faint("no scheduler") : `scheduler ${paint.strong(scheduler)}`
   }`;
-  const own = scene.slots.filter(({ testbed }) => testbed === name).sort((a, b) => a.id - b.id);
   const nodes = Map.groupBy(own, ({ node }) => node);
   const label = Math.min(16, Math.max(4, ...[...nodes.keys()].map(({ length }) => length)));
   const widest = Math.max(1, ...[...nodes.values()].map(({ length }) => length));
@@ -49,6 +49,21 @@ function testbedLines({ name, slots, scheduler }: TestbedView, scene: Scene, fra
   const most = Math.max(4, Math.floor(frame.rows * 0.5));
   const left = lines.length > most ? [paint.faint(` … ${rows.length - most * inLine} more nodes`)] : [];
   return [title, ...lines.slice(0, most), ...left];
+}
+
+/** Slots by number. Jobs know first what they have: a slot tells it a moment later. */
+function held(testbed: string, { slots, jobs }: Scene): SlotView[] {
+  const holders = new Map(
+    jobs.filter((job) => job.testbed === testbed).flatMap(({ name, slots }) => slots.map((id) => [id, name] as const)),
+  );
+  return slots
+    .filter((slot) => slot.testbed === testbed)
+    .sort((a, b) => a.id - b.id)
+    .map(({ job: _told, ...slot }) => {
+      const job = holders.get(slot.id);
+      if (job === undefined) return slot.state === "unavailable" ? slot : { ...slot, state: "free" };
+      return { ...slot, job, state: slot.state === "occupied" ? "occupied" : "reserved" };
+    });
 }
 
 /** What a slot holds, in words and not only in colour. */
