@@ -130,6 +130,7 @@ export class Board {
   }
 
   eventsSince(version: number): TurnEvent[] {
+    this.#update();
     const first = this.#events.findIndex((entry) => entry.version > version);
     return first === -1 ? [] : this.#events.slice(first).map(({ event }) => event);
   }
@@ -147,16 +148,19 @@ export class Board {
 
   /** Those that wait for a decision, the earliest submitted first. @param since - Only lines that are newer. */
   queue(since = -1): { set: QueuedJob[]; removed: string[] } {
+    this.#update();
     const { set, removed } = changes(this.#queue, since);
     return { set: set.sort(bySubmission), removed };
   }
 
   running(since = -1): { set: RunningJob[]; removed: string[] } {
+    this.#update();
     const { set, removed } = changes(this.#running, since);
     return { set: set.sort(bySubmission), removed };
   }
 
   slots(since = -1): { set: TurnSlot[]; removed: number[] } {
+    this.#update();
     const { set, removed } = changes(this.#shown, since);
     return { set: set.sort((a, b) => a.id - b.id), removed };
   }
