@@ -34,6 +34,10 @@ const benchmarks: Record<string, { about: string; load: () => Promise<Benchmark>
     about: "executor life cycles, memory and start of the simulated cluster, beside a real control plane with KWOK",
     load: () => import("./sim.ts"),
   },
+  turn: {
+    about: "the interface: a turn, a claim on a real API server, jobs in a second, and 1000 subscribers",
+    load: () => import("./turn.ts"),
+  },
 };
 
 const usage = `Usage: npm run bench -- NAME [--quick] [--sizes N,M] [--json]

@@ -1,0 +1,248 @@
+/**
+ * The interface: how long a turn takes with 1000 slots and 1000 jobs in the queue, how long from a decision to the claim on a real
+ * API server, how many jobs go through in a second, and how soon 1000 subscribers hear of a change.
+ *
+ * Berth runs in a process of its own, as `berth up` starts it; this one is the scheduler, and those who listen.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { sleep, stopwatch } from "@berth/cluster";
+import { Client, HttpTransport, Informer, loadConnection } from "@berth/kube";
+import { BatchJob } from "@berth/model";
+import { fifo } from "@berth/schedulers";
+import { BerthClient, runScheduler } from "@berth/sdk";
+import { WebSocket } from "ws";
+import { type Measurement, type MeasureOptions, percentile } from "./report.ts";
+
+interface Sizes {
+  readonly slots: number;
+  readonly jobs: number;
+  readonly turns: number;
+  readonly claims: number;
+  readonly throughput: number;
+  readonly subscribers: number;
+  readonly changes: number;
+}
+
+const SIZES: Sizes = {
+  ...{ slots: 1000, jobs: 1000, turns: 300, claims: 100, throughput: 2000, subscribers: 1000, changes: 50 },
+};
+const QUICK: Sizes = { slots: 40, jobs: 40, turns: 30, claims: 10, throughput: 100, subscribers: 50, changes: 10 };
+const SLOTS_PER_NODE = 4;
+
+export async function measure({ quick, log, signal }: MeasureOptions): Promise<Measurement[]> {
+  const sizes = quick ? QUICK : SIZES;
+  return [
+    ...(await turns(sizes, log, signal)),
+    ...(await throughput(sizes, log, signal)),
+    ...(await subscribers(sizes, log, signal)),
+    ...(await claims(sizes, log, signal)),
+  ];
+}
+
+/** A Berth in a process of its own. */
+interface Running extends AsyncDisposable {
+  readonly client: BerthClient;
+  readonly kubeconfig: string;
+}
+
+async function start(cluster: "embedded" | "local", slots: number, signal: AbortSignal): Promise<Running> {
+  const program = fileURLToPath(new URL("../packages/cli/src/main.ts", import.meta.url));
+  const nodes = String(Math.ceil(slots / SLOTS_PER_NODE));
+  const flags = ["--cluster", cluster, "--nodes", nodes, "--slots", String(SLOTS_PER_NODE), "--port", "0", "--no-view"];
+  const child = spawn(process.execPath, [program, "up", ...flags], {
+    env: { ...process.env, NODE_ENV: "production" },
+    stdio: ["ignore", "pipe", "inherit"],
+    signal,
+  });
+  const ended = once(child, "exit");
+  child.on("error", () => {}); // it was told to end
+  let text = "";
+  for await (const chunk of child.stdout) {
+    text += String(chunk);
+    if (/kubectl --kubeconfig \S+ get/.test(text)) break;
+  }
+  const url = /Berth is at (\S+)/.exec(text)?.[1];
+  const kubeconfig = /--kubeconfig (\S+)/.exec(text)?.[1];
+  if (url === undefined || kubeconfig === undefined) throw new Error(`Berth did not start: ${text}`);
+  return {
+    client: new BerthClient({ url }),
+    kubeconfig,
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGINT");
+      await ended;
+    },
+  };
+}
+
+/** A job with one executor. */
+function job(name: string, seconds: number) {
+  const annotations = { "berth.dev/run-time": `${seconds}s` };
+  const template = { metadata: { annotations }, spec: { containers: [{ name: "main", image: "busybox" }] } };
+  return { kind: "BatchJob", metadata: { name }, spec: { jobSpec: { template } } };
+}
+
+/** Some at a time. */
+async function submitAll(client: BerthClient, count: number, prefix: string, seconds: number): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await client.submit(job(`${prefix}-${next++}`, seconds));
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+}
+
+/** There is news each time, so that nobody waits for anything but the answer. */
+async function turns(sizes: Sizes, log: MeasureOptions["log"], signal: AbortSignal): Promise<Measurement[]> {
+  await using berth = await start("embedded", sizes.slots, signal);
+  const { client } = berth;
+  log(`${sizes.jobs} jobs into the queue`);
+  await submitAll(client, sizes.jobs, "queued", 3600);
+  const elapsed = stopwatch();
+  const found = { empty: [] as number[], deciding: [] as number[], full: [] as number[] };
+  let { turn } = await client.turn("bench", { testbed: "main" });
+  for (let index = 0; index < sizes.turns; index++) {
+    const kind = (["empty", "deciding", "full"] as const)[index % 3] ?? "empty";
+    await client.submit(job(`news-${index}`, 3600));
+    const decisions = kind === "deciding" ? [{ job: `queued-${index}`, executors: 1 }] : [];
+    const begun = elapsed();
+    const reply = await client.turn("bench", {
+      ...{ testbed: "main", after: turn, decisions },
+      view: kind === "full" ? "full" : "delta",
+    });
+    found[kind].push(elapsed() - begun);
+    turn = reply.turn;
+  }
+  const what = `turn, ${sizes.slots} slots, ${sizes.jobs} jobs`;
+  const figure = (measure: string, values: number[], share: number) => ({
+    ...{ measure: `${what}, ${measure}, p${share}`, unit: "ms", ours: percentile(values, share) },
+  });
+  return [
+    { ...figure("delta", found.empty, 50), target: { of: "ours", atMost: 2 } },
+    figure("delta", found.empty, 99),
+    figure("delta, with a decision", found.deciding, 50),
+    figure("full", found.full, 50),
+  ];
+}
+
+async function throughput(sizes: Sizes, log: MeasureOptions["log"], signal: AbortSignal): Promise<Measurement[]> {
+  await using berth = await start("embedded", Math.min(sizes.slots, 500), signal);
+  const { client } = berth;
+  const stop = new AbortController();
+  const scheduling = runScheduler({
+    ...{ url: client.url, testbed: "main", decide: fifo, signal: stop.signal },
+    onError: (error) => log(String(error)),
+  });
+  log(`${sizes.throughput} jobs of a second each, through turns`);
+  const elapsed = stopwatch();
+  await submitAll(client, sizes.throughput, "short", 1);
+  for (;;) {
+    const ended = await endedOf(client);
+    if (ended === sizes.throughput) break;
+    await sleep(200, signal);
+  }
+  const seconds = elapsed() / 1000;
+  stop.abort();
+  await scheduling;
+  const measure = `jobs through turns, of a second each, ${sizes.throughput} in all`;
+  return [{ measure, unit: "1/s", ours: sizes.throughput / seconds, target: { of: "ours", atLeast: 200 } }];
+}
+
+async function endedOf(client: BerthClient): Promise<number> {
+  let [ended, after]: [number, string | undefined] = [0, undefined];
+  do {
+    const page = await client.jobs({ limit: 1000, ...(after !== undefined && { after }) });
+    ended += page.items.filter(({ phase }) => phase === "Completed").length;
+    after = page.next;
+  } while (after !== undefined);
+  return ended;
+}
+
+async function subscribers(sizes: Sizes, log: MeasureOptions["log"], signal: AbortSignal): Promise<Measurement[]> {
+  await using berth = await start("embedded", 4, signal);
+  const { client } = berth;
+  log(`${sizes.subscribers} subscribers of STOMP`);
+  const elapsed = stopwatch();
+  const latencies: number[] = [];
+  let [begun, heard] = [0, 0];
+  let everybody = Promise.withResolvers<void>();
+  const listeners = await Promise.all(
+    Array.from({ length: sizes.subscribers }, async () => {
+      const socket = new WebSocket(`${client.url.replace("http", "ws")}/v1/stomp`, ["v12.stomp"]);
+      await once(socket, "open");
+      const connected = once(socket, "message");
+      socket.send("CONNECT\naccept-version:1.2\nhost:berth\nheart-beat:0,0\n\n\0");
+      await connected;
+      const subscribed = once(socket, "message");
+      socket.send("SUBSCRIBE\nid:0\ndestination:/topic/jobs\nreceipt:r\n\n\0");
+      await subscribed;
+      socket.on("message", (data) => {
+        if (!String(data).includes('"type":"added"')) return;
+        latencies.push(elapsed() - begun);
+        if (++heard === sizes.subscribers) everybody.resolve();
+      });
+      return socket;
+    }),
+  );
+  for (let index = 0; index < sizes.changes; index++) {
+    [heard, everybody] = [0, Promise.withResolvers<void>()];
+    begun = elapsed();
+    await client.submit(job(`change-${index}`, 10));
+    await everybody.promise;
+    await sleep(20, signal);
+  }
+  for (const socket of listeners) socket.terminate();
+  const measure = `${sizes.subscribers} subscribers hear of a change`;
+  return [
+    { measure: `${measure}, p50`, unit: "ms", ours: percentile(latencies, 50) },
+    { measure: `${measure}, p99`, unit: "ms", ours: percentile(latencies, 99), target: { of: "ours", atMost: 100 } },
+  ];
+}
+
+/** From the call with a decision to the moment when a watch shows the job with its slots; beside a write of the same kind. */
+async function claims(sizes: Sizes, log: MeasureOptions["log"], signal: AbortSignal): Promise<Measurement[]> {
+  await using berth = await start("local", 40, signal);
+  const { client } = berth;
+  const transport = new HttpTransport(loadConnection({ kubeconfig: berth.kubeconfig }));
+  const api = new Client(transport);
+  const elapsed = stopwatch();
+  const claimed = new Map<string, () => void>();
+  const informer = new Informer(api, BatchJob, { namespace: "default" });
+  informer.addEventHandler({
+    onUpdate: (_, { metadata, spec }) => {
+      if (spec.creationRequest) claimed.get(metadata.name ?? "")?.();
+    },
+  });
+  await informer.start().waitForSync();
+  log(`${sizes.claims} decisions on a real API server`);
+  const [spans, trips]: [number[], number[]] = [[], []];
+  let turn = 0;
+  for (let index = 0; index < sizes.claims; index++) {
+    const name = `claim-${index}`;
+    await client.submit(job(name, 1));
+    for (let room = 0; room === 0; ) {
+      const seen = await client.turn("bench", { testbed: "main" });
+      turn = seen.turn;
+      room = seen.view === "full" ? seen.slots.filter(({ state }) => state === "free").length : 0;
+      if (room === 0) await sleep(100, signal);
+    }
+    const writing = elapsed();
+    const merge = { metadata: { annotations: { "example.org/at": String(index) } } };
+    await api.patch(BatchJob, { namespace: "default", name }, { merge });
+    trips.push(elapsed() - writing);
+    const done = new Promise<void>((resolve) => claimed.set(name, resolve));
+    const begun = elapsed();
+    const next = client.turn("bench", { testbed: "main", after: turn, decisions: [{ job: name, executors: 1 }] });
+    await done;
+    spans.push(elapsed() - begun);
+    ({ turn } = await next);
+  }
+  await informer.stop();
+  await transport.close();
+  return [
+    {
+      ...{ measure: "from a decision to the claim, p50", unit: "ms", ours: percentile(spans, 50) },
+      ...{ peer: percentile(trips, 50), peerName: "one write", target: { of: "ratio", atMost: 2 } },
+    },
+  ];
+}
