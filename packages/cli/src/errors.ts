@@ -5,7 +5,6 @@ export const errorCatalogue = {
   BERTH_CLI_USAGE: "Look at berth --help, or at the help of the command.",
   BERTH_CLI_NO_GATEWAY: "Start one with berth up, or say where it is with --url, or name a cluster with --kubeconfig.",
   BERTH_CLI_FILE: "Look at the file that the message names.",
-  BERTH_CLI_NO_CLUSTER: "Name a cluster with --kubeconfig: this needs more than a gateway.",
 } as const;
 
 /** One of them. */
