@@ -44,6 +44,12 @@ describe("directions", () => {
     expect(check("packages/kube/src/client.ts", text)).toHaveLength(1);
   });
 
+  it("lets tests, and only tests, tell the operator's scenarios", () => {
+    const text = 'import { scenarios } from "@berth/operator/scenarios";';
+    expect(check("packages/cli/src/scenarios/scenarios.test.ts", text)).toEqual([]);
+    expect(check("packages/cli/src/main.ts", text)).toHaveLength(1);
+  });
+
   it("rejects a package that the table does not know", () => {
     expect(check("packages/surprise/src/a.ts", "")).toHaveLength(1);
   });

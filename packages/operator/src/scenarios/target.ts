@@ -1,8 +1,10 @@
 /** What scenarios are played on: a simulated cluster in virtual time, or a real control plane. The operator runs on it. */
-import type { Client } from "@berth/kube";
+import type { Client, VirtualClock } from "@berth/kube";
 
 export interface TargetOptions {
   readonly placement: "gate" | "extender";
+  /** Of a simulated cluster. Default: one of its own. */
+  readonly clock?: VirtualClock;
 }
 
 export interface Target {

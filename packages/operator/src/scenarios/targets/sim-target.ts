@@ -10,8 +10,7 @@ const STEP_MS = 250;
 /** Of virtual time: whatever takes longer than this never happens. */
 const PATIENCE_MS = 10 * 60_000;
 
-export async function simTarget({ placement }: TargetOptions): Promise<Target> {
-  const clock = new VirtualClock();
+export async function simTarget({ placement, clock = new VirtualClock() }: TargetOptions): Promise<Target> {
   let operator: Running | undefined;
   // In this process, and asked as kube-scheduler asks.
   const seats = () => (operator as Running).seats;
