@@ -24,10 +24,9 @@ export function report(error: unknown, called: string): number {
     if (remedy !== undefined) console.error(remedy);
     return 1;
   }
-  const cause = (error as Error).cause as { code?: string } | undefined;
-  if (cause?.code === "ECONNREFUSED") {
-    console.error(`${called}: nobody listens at that address (BERTH_CLI_NO_GATEWAY)`);
-    return 1;
+  if (error instanceof TypeError && error.cause instanceof Error) {
+    const unreachable = new CliError("BERTH_CLI_NO_GATEWAY", `the gateway cannot be reached: ${error.cause.message}`);
+    return report(unreachable, called);
   }
   console.error(`${called}: ${error instanceof Error ? error.message : String(error)}`);
   return 1;
