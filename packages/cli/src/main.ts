@@ -1,14 +1,12 @@
 /** The command `berth`, also `kubectl berth`. What a command needs is loaded when it is called. */
-import { basename } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { GetFlags } from "./commands/get.ts";
 import type { LogsFlags, WriteFlags } from "./commands/jobs.ts";
 import type { UpFlags } from "./commands/up.ts";
 import { FORMATS } from "./table.ts";
-import { type TargetFlags, withTarget } from "./target.ts";
+import { isPlugin, type TargetFlags, withTarget } from "./target.ts";
 
-const isPlugin = /^kubectl[-_]berth/.test(basename(process.argv[1] ?? ""));
-const called = isPlugin ? "kubectl berth" : (process.env.BERTH_CALLED ?? "berth");
+const called = isPlugin() ? "kubectl berth" : (process.env.BERTH_CALLED ?? "berth");
 
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupted.abort());

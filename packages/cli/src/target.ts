@@ -3,6 +3,7 @@
  * as long as the command takes, with the rights of whoever calls: so there is one way to ask, and RBAC decides as ever.
  */
 
+import { basename } from "node:path";
 import { Gateway } from "@berth/gateway";
 import { Client, HttpTransport, loadConnection } from "@berth/kube";
 import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
@@ -30,6 +31,11 @@ export function withTarget(command: Command): Command {
     .option("-n, --namespace <name>", "on a cluster (default: that of the context)");
 }
 
+/** Whether kubectl has called us, whose habit it is to ask the cluster. */
+export function isPlugin(): boolean {
+  return /^kubectl[-_]berth/.test(basename(process.argv[1] ?? ""));
+}
+
 /** One namespace, and how to ask about it. */
 export interface Place {
   readonly client: BerthClient;
@@ -40,7 +46,8 @@ export interface Place {
 /** Asks about one namespace, or about all that have anything of Berth in them. */
 export async function asking<T>(flags: TargetFlags, work: (place: Place) => Promise<T>): Promise<T[]> {
   const { url = process.env.BERTH_URL, token, kubeconfig, context, namespace, allNamespaces } = flags;
-  const isCluster = kubeconfig !== undefined || context !== undefined || namespace !== undefined || allNamespaces;
+  const isNamed = kubeconfig !== undefined || context !== undefined || namespace !== undefined || allNamespaces;
+  const isCluster = isNamed || (isPlugin() && flags.url === undefined);
   if (url !== undefined && !isCluster) return [await work(atGateway(url, token))];
   const record = readRecord();
   if (!isCluster) {
