@@ -77,10 +77,10 @@ async function stay(
 /** Where it is, and three things to try. */
 function nextSteps(url: string, kubeconfig: string | undefined): string[] {
   return [
-    `Berth is at ${url} (what can be asked of it: ${url}/docs). Ctrl-C ends it. Next:`,
+    `Berth is at ${url}, its interface explained at ${url}/docs. Ctrl-C ends it.`,
     "  npm run berth -- explain terasort        why a job waits",
     "  npm run berth -- get jobs -o wide        what runs where",
-    `  BERTH_URL=${url} BERTH_TESTBED=main python3 examples/schedulers/fifo.py`,
+    `  PYTHONPATH=clients/python BERTH_URL=${url} python3 examples/schedulers/fifo.py`,
     ...(kubeconfig === undefined ? [] : [`  kubectl --kubeconfig ${kubeconfig} get berth`]),
   ];
 }
