@@ -65,21 +65,24 @@ export class Turns {
   async #sessionOf(scheduler: string, { testbed, after }: TurnRequest, board: Board): Promise<Session> {
     const key = `${scheduler}/${testbed}`;
     const present = this.#sessions.get(key);
-    if (present?.isAlive) {
-      if (after !== undefined) return present;
+    if (present && after !== undefined) return present;
+    if (present) {
       present.replace(`scheduler ${scheduler} has begun anew on ${testbed}`);
-      const next = new Session(scheduler, testbed, present.turn, board, this.#options);
-      this.#sessions.set(key, next);
-      return next;
+      return this.#open(scheduler, testbed, present.turn, board);
     }
     const tenure = await this.#options.tenures.take(testbed, scheduler);
     // Somebody may have been quicker while we asked.
-    const other = this.#sessions.get(key);
-    if (other?.isAlive) return this.#sessionOf(scheduler, { testbed, after } as TurnRequest, board);
-    const known = Math.max(tenure.turn, present?.turn ?? 0, this.#lastTurnOf(scheduler, testbed));
+    if (this.#sessions.has(key)) return this.#sessionOf(scheduler, { testbed, after } as TurnRequest, board);
+    const known = Math.max(tenure.turn, this.#lastTurnOf(scheduler, testbed));
     if (after !== undefined && after < known) throw passed(after, known);
-    if (present && after !== undefined) return present.revive();
-    const session = new Session(scheduler, testbed, after ?? known, board, this.#options);
+    return this.#open(scheduler, testbed, after ?? known, board);
+  }
+
+  #open(scheduler: string, testbed: string, turn: number, board: Board): Session {
+    const key = `${scheduler}/${testbed}`;
+    const session: Session = new Session(scheduler, testbed, turn, board, this.#options, () => {
+      if (this.#sessions.get(key) === session) this.#sessions.delete(key);
+    });
     this.#sessions.set(key, session);
     return session;
   }
@@ -101,6 +104,7 @@ class Session {
   readonly #testbed: string;
   readonly #board: Board;
   readonly #options: TurnsOptions;
+  readonly #onEnd: () => void;
   /** The number of the last turn that was answered. */
   #turn: number;
   /** Of the board, as it was told in it. */
@@ -118,7 +122,15 @@ class Session {
   #renewal: Timer | undefined;
   #isAlive = true;
 
-  constructor(scheduler: string, testbed: string, turn: number, board: Board, options: TurnsOptions) {
+  constructor(
+    scheduler: string,
+    testbed: string,
+    turn: number,
+    board: Board,
+    options: TurnsOptions,
+    onEnd: () => void,
+  ) {
+    this.#onEnd = onEnd;
     this.#scheduler = scheduler;
     this.#testbed = testbed;
     this.#turn = turn;
@@ -129,17 +141,6 @@ class Session {
 
   get turn(): number {
     return this.#turn;
-  }
-
-  /** Whether it has a call open, or has just been answered. */
-  get isAlive(): boolean {
-    return this.#isAlive;
-  }
-
-  revive(): this {
-    this.#isAlive = true;
-    this.#renewLater();
-    return this;
   }
 
   async call(request: TurnRequest, selector: LabelSelector, signal: AbortSignal): Promise<TurnReply> {
@@ -178,10 +179,7 @@ class Session {
 
   /** Whoever waits here is told that somebody else does now. */
   replace(why: string): void {
-    this.#isAlive = false;
-    this.#renewal?.cancel();
-    this.#patience?.cancel();
-    this.#goOn();
+    this.#end();
     this.#waiting?.abort(new GatewayError("BERTH_SCHEDULER_REPLACED", why));
   }
 
@@ -289,13 +287,19 @@ class Session {
     this.#patience?.cancel();
     this.#patience = wallClock.setTimer(seconds * 1000, () => {
       log.warn("a scheduler has not been heard of", { scheduler: this.#scheduler, testbed: this.#testbed, seconds });
-      this.#isAlive = false;
-      this.#renewal?.cancel();
-      this.#goOn();
+      this.#end();
       void this.#options.tenures.end(this.#testbed, this.#scheduler).catch((error: unknown) => {
         log.warn("its testbed could not be given back", { error });
       });
     });
+  }
+
+  #end(): void {
+    this.#isAlive = false;
+    this.#renewal?.cancel();
+    this.#patience?.cancel();
+    this.#goOn();
+    this.#onEnd();
   }
 
   #goOn(): void {
