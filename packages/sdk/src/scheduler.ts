@@ -26,7 +26,7 @@ export interface SchedulerOptions extends ClientOptions {
   readonly signal?: AbortSignal;
   /** Told of each turn, with what was decided. */
   readonly onTurn?: (state: State, decisions: readonly Decision[]) => void;
-  /** Told when the gateway could not be reached, or not do what it was asked; it is tried again then. */
+  /** Told when the gateway could not be reached, or not do what it was asked; it is tried again then. Default: a line on standard error. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -41,12 +41,16 @@ const FATAL: ReadonlySet<string> = new Set([
 /** The gateway does not remember us: we begin anew. */
 const BEGIN_ANEW: ReadonlySet<string> = new Set(["BERTH_TURN_PASSED", "BERTH_TURN_UNKNOWN", "BERTH_TURN_DIFFERS"]);
 
+function warn(error: unknown): void {
+  console.warn(`berth: ${error instanceof Error ? error.message : String(error)}; trying again`);
+}
+
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
 
 /** Runs until the signal is aborted. Rejects if it cannot go on, and with whatever `decide` throws. */
 export async function runScheduler(options: SchedulerOptions): Promise<void> {
-  const { testbed, name = "scheduler", jobs, decide, signal, onTurn, onError = () => {} } = options;
+  const { testbed, name = "scheduler", jobs, decide, signal, onTurn, onError = warn } = options;
   const client = new BerthClient(options);
   const state = new State();
   let after: number | undefined;

@@ -1,5 +1,5 @@
 /** Turns, with a whole embedded cluster: in virtual time, and over HTTP as any scheduler. */
-import { VirtualClock, WallClock } from "@berth/kube";
+import { sleep, VirtualClock, WallClock } from "@berth/kube";
 import type { DeltaTurn, FullTurn } from "@berth/model";
 import { describe, expect, it } from "vitest";
 import { asking, type Embedded, eventually, jobManifest, startEmbedded } from "../testing/embedded.ts";
@@ -175,6 +175,35 @@ describe("what is sent again", () => {
     const other = { ask: asking(await world.another()) };
     const changed = { after: first.turn, decisions: [{ job: "a", slots: [1] }] };
     expect(await refused(other, changed)).toBe("BERTH_TURN_DIFFERS");
+  });
+});
+
+describe("calls that are given up", () => {
+  it("T16 do not take the testbed away from the call that waits in their place", async () => {
+    await using world = await startEmbedded({ clock: new WallClock({ speed: 20 }), gateway: { tenureSeconds: 20 } });
+    const { turn: after } = await turn(world, {});
+    const first = world.ask("POST", TURN, { testbed: "main", after });
+    const second = world.ask("POST", TURN, { testbed: "main", after });
+    expect((await Promise.race([first, second])).body.code).toBe("BERTH_SCHEDULER_REPLACED");
+    await sleep(world.clock, 60_000);
+    expect(await refused(world, {}, "other")).toBe("BERTH_TESTBED_TAKEN");
+    await submit(world, "a", 40);
+    const answers = (await Promise.all([first, second])).map(({ body }) => body.turn ?? body.code);
+    expect(answers.sort()).toEqual([after + 1, "BERTH_SCHEDULER_REPLACED"]);
+  });
+
+  it("T16 by a gateway that ends may be made again: nobody has been replaced", async () => {
+    await using world = await startEmbedded({ clock: new WallClock({ speed: 20 }) });
+    const other = await world.another();
+    const ask = asking(other);
+    const { turn: after } = await turn({ ask }, {});
+    const waiting = ask("POST", TURN, { testbed: "main", after });
+    await eventually(async () => (await world.ask("GET", "/v1/testbeds/main")).body.scheduler === "fifo");
+    await sleep(world.clock, 2000);
+    await other.stop();
+    const { body } = await waiting.catch(() => ({ body: { code: "BERTH_UNAVAILABLE" } })); // or the line is cut
+    expect(body.code).toBe("BERTH_UNAVAILABLE");
+    expect((await turn(world, { after, callAt: 0 })).turn).toBe(after + 1);
   });
 });
 

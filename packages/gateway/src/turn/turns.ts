@@ -52,14 +52,15 @@ export class Turns {
   /** A scheduler gives a testbed back. */
   async end(scheduler: string, testbed: string): Promise<void> {
     const key = `${scheduler}/${testbed}`;
-    this.#sessions.get(key)?.replace(`scheduler ${scheduler} has ended`);
+    this.#sessions.get(key)?.end(replaced(`scheduler ${scheduler} has ended`));
     this.#sessions.delete(key);
     await this.#options.tenures.end(testbed, scheduler);
   }
 
   /** Ends all calls. */
   stop(): void {
-    for (const session of this.#sessions.values()) session.replace("the gateway ends; ask again");
+    const ending = new GatewayError("BERTH_UNAVAILABLE", "the gateway ends; ask again");
+    for (const session of [...this.#sessions.values()]) session.end(ending);
   }
 
   async #sessionOf(scheduler: string, { testbed, after }: TurnRequest, board: Board): Promise<Session> {
@@ -67,7 +68,7 @@ export class Turns {
     const present = this.#sessions.get(key);
     if (present && after !== undefined) return present;
     if (present) {
-      present.replace(`scheduler ${scheduler} has begun anew on ${testbed}`);
+      present.end(replaced(`scheduler ${scheduler} has begun anew on ${testbed}`));
       return this.#open(scheduler, testbed, present.turn, board);
     }
     const tenure = await this.#options.tenures.take(testbed, scheduler);
@@ -121,6 +122,8 @@ class Session {
   #patience: Timer | undefined;
   #renewal: Timer | undefined;
   #isAlive = true;
+  /** How many are open: one, unless somebody has asked again before the gateway has noticed that he was gone. */
+  #calls = 0;
 
   constructor(
     scheduler: string,
@@ -145,12 +148,14 @@ class Session {
 
   async call(request: TurnRequest, selector: LabelSelector, signal: AbortSignal): Promise<TurnReply> {
     this.#patience?.cancel();
+    this.#calls++;
     try {
       const reply = await this.#serve(request, selector, signal);
       if (this.#isAlive && this.#options.hold) this.#release ??= this.#options.hold();
       return reply;
     } finally {
-      if (this.#isAlive) this.#beginPatience();
+      // Another one may be waiting: then it is not over with the one before.
+      if (--this.#calls === 0 && this.#isAlive) this.#beginPatience();
     }
   }
 
@@ -177,16 +182,14 @@ class Session {
     return reply;
   }
 
-  /** Whoever waits here is told that somebody else does now. */
-  replace(why: string): void {
+  /** Whoever waits here is told why it is over. */
+  end(why: GatewayError): void {
     this.#end();
-    this.#waiting?.abort(new GatewayError("BERTH_SCHEDULER_REPLACED", why));
+    this.#waiting?.abort(why);
   }
 
   #enter(): AbortSignal {
-    this.#waiting?.abort(
-      new GatewayError("BERTH_SCHEDULER_REPLACED", `scheduler ${this.#scheduler} has asked again for the same turn`),
-    );
+    this.#waiting?.abort(replaced(`scheduler ${this.#scheduler} has asked again for the same turn`));
     this.#waiting = new AbortController();
     return this.#waiting.signal;
   }
@@ -315,7 +318,7 @@ class Session {
       tenures.renew(this.#testbed, this.#scheduler, this.#turn).then(
         (isOurs) => {
           if (isOurs) this.#renewLater();
-          else this.replace(`another gateway serves scheduler ${this.#scheduler} now`);
+          else this.end(replaced(`another gateway serves scheduler ${this.#scheduler} now`));
         },
         (error: unknown) => {
           log.warn("the tenure of a testbed could not be renewed", { error, testbed: this.#testbed });
@@ -324,6 +327,10 @@ class Session {
       );
     });
   }
+}
+
+function replaced(why: string): GatewayError {
+  return new GatewayError("BERTH_SCHEDULER_REPLACED", why);
 }
 
 function passed(after: number, turn: number): GatewayError {
