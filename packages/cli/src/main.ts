@@ -160,9 +160,10 @@ program
   .command("manifests")
   .description("print, as YAML, what a cluster needs: definitions, priorities, accounts and their rights")
   .option("-n, --namespace <name>", "where operator and gateway run", "berth-system")
+  .option("--serves <name>", "the namespace that the gateway serves", "default")
   .option("--scheduler-config", "print the configuration of a second kube-scheduler instead")
   .option("--extender-url <url>", "for it: where the extender is", "https://berth-extender.berth-system:9443")
-  .action(async (flags: { namespace: string; schedulerConfig?: boolean; extenderUrl: string }) =>
+  .action(async (flags: { namespace: string; serves: string; schedulerConfig?: boolean; extenderUrl: string }) =>
     (await import("./commands/parts.ts")).manifests(flags),
   );
 

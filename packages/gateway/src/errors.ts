@@ -19,6 +19,16 @@ export const errorCatalogue = {
     title: "The request is too large",
     remedy: "Send less at once, or start the gateway with a higher --max-body.",
   },
+  BERTH_HEADERS_TOO_LARGE: {
+    status: 431,
+    title: "The headers are too many or too large",
+    remedy: "Send fewer and shorter headers.",
+  },
+  BERTH_REQUEST_TOO_SLOW: {
+    status: 408,
+    title: "The request took too long to arrive",
+    remedy: "Send it again, at once and as a whole.",
+  },
   BERTH_MANIFEST_INVALID: {
     status: 422,
     title: "The manifest is not valid",

@@ -16,13 +16,11 @@ import { type Guard, openGuard } from "./auth/guard.ts";
 import { ReviewGuard } from "./auth/reviews.ts";
 import { Changes } from "./changes.ts";
 import { GatewayError } from "./errors.ts";
-import { TOPICS, type Topic } from "./feed.ts";
 import { docsPage } from "./http/docs-page.ts";
 import { openApi } from "./http/openapi.ts";
 import { isLoopback } from "./http/origin.ts";
-import type { Right } from "./http/route.ts";
 import { defaultLimits, type Limits, Server } from "./http/server.ts";
-import { streamChanges, topicsIn } from "./http/sse.ts";
+import { eventRoutes, rightToSee } from "./rest/events.ts";
 import { jobRoutes } from "./rest/jobs.ts";
 import { nodeRoutes, schedulingRoutes, testbedRoutes } from "./rest/others.ts";
 import { turnRoutes } from "./rest/turns.ts";
@@ -67,6 +65,7 @@ export class Gateway implements AsyncDisposable {
   readonly #server: Server;
   readonly #stomp: StompServer;
   readonly #tls: boolean;
+  readonly #isOpen: boolean;
 
   private constructor(options: GatewayOptions) {
     const { transport, namespace = transport.namespace, random = new SystemRandom(), log = silent } = options;
@@ -92,27 +91,26 @@ export class Gateway implements AsyncDisposable {
     const guard = guardFor(options, { client: reader, clock: wallClock, namespace });
     const limits = { ...defaultLimits, ...options.limits };
     this.#tls = tls !== undefined;
+    this.#isOpen = guard.isOpen;
     this.#server = new Server({ guard, clock: wallClock, log, allowedOrigins, limits, tls });
+    const feed = new Changes(world);
     this.#server.add([
       ...turnRoutes(this.#turns),
       ...jobRoutes(world, client),
       ...schedulingRoutes(world, client),
       ...testbedRoutes(world),
       ...nodeRoutes(world),
+      ...eventRoutes(feed, wallClock),
     ]);
-    const feed = new Changes(world);
     this.#stomp = new StompServer({
       ...{ feed, clock: wallClock, log, allowedOrigins },
-      authenticate: async (token) => {
-        const user = await guard.authenticate(token);
+      authenticate: async (token, request) => {
+        const user = await guard.authenticate(token, request.socket.remoteAddress ?? "");
         return { user: user.name, mayRead: (topic) => guard.mayDo(user, rightToSee(topic)) };
       },
     });
-    this.#addPages(feed, guard, wallClock);
-    this.#server.fastify.server.on("upgrade", (request, socket, head) => {
-      if (request.url?.split("?")[0] === "/v1/stomp") this.#stomp.handleUpgrade(request, socket, head);
-      else socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n");
-    });
+    this.#server.addUpgrade("/v1/stomp", (request, socket, head) => this.#stomp.handleUpgrade(request, socket, head));
+    this.#addPages();
   }
 
   /** Listens as soon as it knows the cluster. */
@@ -122,10 +120,20 @@ export class Gateway implements AsyncDisposable {
       gateway.#world.cache.start();
       await orAborted(gateway.#world.cache.waitForSync(), signal);
       await gateway.#server.fastify.listen({ host: options.host ?? "127.0.0.1", port: options.port ?? 0 });
+      gateway.#mustBeGuarded();
       return gateway;
     } catch (error) {
       await gateway.stop();
       throw error;
+    }
+  }
+
+  /** A name of this machine may have been made to mean another address. */
+  #mustBeGuarded(): void {
+    if (!this.#isOpen) return;
+    for (const { address } of this.#server.fastify.addresses() as AddressInfo[]) {
+      if (isLoopback(address)) continue;
+      throw new GatewayError("BERTH_GATEWAY_OPEN", `without authentication it must not listen on ${address}`);
     }
   }
 
@@ -148,43 +156,21 @@ export class Gateway implements AsyncDisposable {
     await this.stop();
   }
 
-  #addPages(feed: Changes, guard: Guard, clock: Clock): void {
+  #addPages(): void {
     const server = this.#server;
     const description = openApi(server.routes, "v1alpha1");
     const page = docsPage(description);
-    server.addRaw("/openapi.json", undefined, async () => description);
-    server.addRaw("/docs", undefined, async (_, reply) => {
+    server.addPage("/openapi.json", () => description);
+    server.addPage("/docs", (reply) => {
       const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
       return reply.type("text/html; charset=utf-8").header("content-security-policy", policy).send(page);
     });
-    server.addRaw("/healthz", undefined, async () => ({ status: "ok" }));
-    server.addRaw("/readyz", undefined, async () => {
+    server.addPage("/healthz", () => ({ status: "ok" }));
+    server.addPage("/readyz", () => {
       if (this.#world.cache.hasSynced) return { status: "ok" };
       throw new GatewayError("BERTH_UNAVAILABLE", "the gateway does not know the whole cluster yet");
     });
-    server.addRaw("/v1/events", [], async (request, reply, user) => {
-      const { topics: named, snapshot } = request.query as { topics?: unknown; snapshot?: unknown };
-      const topics = typeof named === "string" || named === undefined ? topicsIn(named) : undefined;
-      if (!topics) throw new GatewayError("BERTH_BODY_INVALID", `query.topics: must be some of ${TOPICS.join(", ")}`);
-      for (const topic of topics) {
-        if (user && (await guard.mayDo(user, rightToSee(topic)))) continue;
-        throw new GatewayError("BERTH_FORBIDDEN", `${user?.name} may not watch ${topic}`);
-      }
-      reply.hijack();
-      streamChanges(reply.raw, { feed, clock, topics, snapshot: snapshot === "true" });
-    });
   }
-}
-
-const RESOURCES: Readonly<Record<Topic, string>> = {
-  jobs: "batchjobs",
-  schedulings: "schedulings",
-  testbeds: "testbeds",
-  slots: "slots",
-};
-
-function rightToSee(topic: Topic): Right {
-  return { verb: "watch", resource: RESOURCES[topic] };
 }
 
 function guardFor(

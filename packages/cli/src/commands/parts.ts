@@ -1,7 +1,7 @@
 /** `berth operator`, `gateway`, `manifests`, `cluster`, `version`: the parts by themselves. */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { Gateway } from "@berth/gateway";
+import { Gateway, gatewayInstallation } from "@berth/gateway";
 import { HttpTransport, jsonLogger, loadConnection, WallClock } from "@berth/kube";
 import { installation, runOperator, schedulerConfiguration } from "@berth/operator";
 import { stringify } from "yaml";
@@ -65,7 +65,12 @@ export async function gateway(flags: GatewayFlags, signal: AbortSignal): Promise
   await transport.close();
 }
 
-export function manifests(flags: { namespace: string; schedulerConfig?: boolean; extenderUrl: string }): void {
+export function manifests(flags: {
+  namespace: string;
+  serves: string;
+  schedulerConfig?: boolean;
+  extenderUrl: string;
+}): void {
   if (flags.schedulerConfig) {
     const folder = "/etc/berth/tls";
     const tls = { caFile: `${folder}/ca.crt`, certFile: `${folder}/tls.crt`, keyFile: `${folder}/tls.key` };
@@ -77,8 +82,13 @@ export function manifests(flags: { namespace: string; schedulerConfig?: boolean;
     process.stdout.write(stringify(configuration));
     return;
   }
-  const objects = installation({ namespace: flags.namespace }).map(({ object }) => stringify(object));
-  process.stdout.write(objects.join("---\n"));
+  const { namespace, serves } = flags;
+  const objects = [
+    ...installation({ namespace }).map(({ object }) => object),
+    ...gatewayInstallation({ namespace, serves }),
+  ];
+  // Rules that several share are written out in each place: not every reader of YAML knows what an alias is.
+  process.stdout.write(objects.map((object) => stringify(object, { aliasDuplicateObjects: false })).join("---\n"));
 }
 
 /** Another command, which knows all about them. */

@@ -1,16 +1,24 @@
 /** Who somebody is, and what he may do. */
 import type { Right } from "../http/route.ts";
 
+/** Somebody, as Kubernetes knows him. */
 export interface User {
   readonly name: string;
   readonly groups: readonly string[];
+  readonly uid?: string;
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Tells people apart, and what they may do. */
 export interface Guard {
   /** Whether there is anybody to be told apart. */
   readonly isOpen: boolean;
-  /** Rejects with BERTH_UNAUTHENTICATED. */
-  authenticate(token: string | undefined): Promise<User>;
+  /**
+   * Rejects with BERTH_UNAUTHENTICATED.
+   * @param from - The address it comes from: whoever tries many tokens is slowed down by it.
+   */
+  authenticate(token: string | undefined, from: string): Promise<User>;
+  /** @param name - Of the object; absent: for all of them. */
   mayDo(user: User, right: Right, name?: string): Promise<boolean>;
 }
 

@@ -1,13 +1,19 @@
 /** How often somebody may ask: so many requests at once, and then so many in a second. */
 import type { Clock } from "@berth/kube";
+import { GatewayError } from "../errors.ts";
 
+/** How often somebody may ask. */
 export interface RateOptions {
+  /** In the long run. */
   readonly perSecond: number;
+  /** At once, after a while without any. */
   readonly burst: number;
 }
 
+/** Of how many it is known how often they ask: who has not asked for longest is forgotten. */
 const MOST = 10_000;
 
+/** A bucket for each who asks: a request takes from it, and time fills it up. */
 export class RateLimit {
   readonly #clock: Clock;
   readonly #options: RateOptions;
@@ -29,4 +35,18 @@ export class RateLimit {
     this.#buckets.set(who, { left: left >= 1 ? left - 1 : left, at: now });
     return left >= 1 ? 0 : (1 - left) / perSecond;
   }
+
+  /** He need not have been counted. */
+  giveBack(who: string): void {
+    const bucket = this.#buckets.get(who);
+    if (bucket) bucket.left = Math.min(this.#options.burst, bucket.left + 1);
+  }
+}
+
+/** The error for somebody who asks too often. @param seconds - Until he may again. */
+export function tooMany(message: string, seconds: number): GatewayError {
+  const retryAfter = Math.ceil(seconds);
+  return new GatewayError("BERTH_TOO_MANY_REQUESTS", `${message}: ask again in ${retryAfter} s`, {
+    details: { retryAfter },
+  });
 }

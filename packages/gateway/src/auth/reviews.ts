@@ -8,7 +8,9 @@ import { GROUP } from "@berth/model";
 import { GatewayError } from "../errors.ts";
 import type { Right } from "../http/route.ts";
 import type { Guard, User } from "./guard.ts";
+import { RateLimit, tooMany } from "./rate.ts";
 
+/** How to ask. */
 export interface ReviewGuardOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -21,30 +23,38 @@ export interface ReviewGuardOptions {
 }
 
 const MOST = 10_000;
+/** No token is longer; the API server need not be bothered with it. */
+const LONGEST_TOKEN = 16 * 1024;
+/** Tokens that nobody knows, from one address: each of them is a question to the API server. */
+const WRONG_TOKENS = { perSecond: 5, burst: 50 };
 
+/** Lets in whom Kubernetes knows, to do what RBAC allows. */
 export class ReviewGuard implements Guard {
   readonly isOpen = false;
   readonly #options: ReviewGuardOptions;
   readonly #users: Answers<User | undefined>;
   readonly #rights: Answers<boolean>;
+  readonly #strangers: RateLimit;
 
   constructor(options: ReviewGuardOptions) {
     this.#options = options;
     const { clock, keepMs = 10_000 } = options;
     this.#users = new Answers(clock, keepMs);
     this.#rights = new Answers(clock, keepMs);
+    this.#strangers = new RateLimit(clock, WRONG_TOKENS);
   }
 
-  async authenticate(token: string | undefined): Promise<User> {
+  async authenticate(token: string | undefined, from: string): Promise<User> {
     if (token === undefined) throw new GatewayError("BERTH_UNAUTHENTICATED", "there is no bearer token");
     const digest = createHash("sha256").update(token).digest("base64");
-    const user = await this.#users.of(digest, () => this.#review(token));
+    const user = token.length > LONGEST_TOKEN ? undefined : await this.#users.of(digest, () => this.#ask(token, from));
     if (!user) throw new GatewayError("BERTH_UNAUTHENTICATED", "the token is not valid, or not any more");
     return user;
   }
 
-  async mayDo(user: User, { verb, resource, group = GROUP }: Right, name?: string): Promise<boolean> {
-    const key = JSON.stringify([user.name, user.groups, verb, group, resource, name]);
+  async mayDo(user: User, right: Right, name?: string): Promise<boolean> {
+    const { verb, resource, group = GROUP, clusterWide } = right;
+    const key = JSON.stringify([user, verb, group, resource, name]);
     return this.#rights.of(key, async () => {
       const { client, namespace } = this.#options;
       const { status } = await client.create(authorizationV1.SubjectAccessReview, {
@@ -52,11 +62,27 @@ export class ReviewGuard implements Guard {
         spec: {
           user: user.name,
           groups: [...user.groups],
-          resourceAttributes: { namespace, verb, group, resource, ...(name !== undefined && { name }) },
+          ...(user.uid !== undefined && { uid: user.uid }),
+          ...(user.extra && { extra: copyOf(user.extra) }),
+          resourceAttributes: {
+            ...{ verb, group, resource },
+            // A role in a namespace says nothing about what is in none.
+            ...(!clusterWide && { namespace }),
+            ...(name !== undefined && { name }),
+          },
         },
       });
       return status?.allowed === true;
     });
+  }
+
+  /** Counted before the answer is known, or many questions at once would all be let through. */
+  async #ask(token: string, from: string): Promise<User | undefined> {
+    const seconds = this.#strangers.take(from);
+    if (seconds > 0) throw tooMany("too many tokens from your address were not valid", seconds);
+    const user = await this.#review(token);
+    if (user) this.#strangers.giveBack(from);
+    return user;
   }
 
   async #review(token: string): Promise<User | undefined> {
@@ -66,8 +92,15 @@ export class ReviewGuard implements Guard {
       spec: { token, ...(audiences && { audiences: [...audiences] }) },
     });
     if (status?.authenticated !== true || !status.user?.username) return undefined;
-    return { name: status.user.username, groups: status.user.groups ?? [] };
+    // Whoever checks tokens for the API server and knows nothing of audiences says none: it may be for somebody else.
+    if (audiences && !status.audiences?.some((each) => audiences.includes(each))) return undefined;
+    const { username: name, groups = [], uid, extra } = status.user;
+    return { name, groups, ...(uid !== undefined && { uid }), ...(extra && { extra }) };
   }
+}
+
+function copyOf(extra: NonNullable<User["extra"]>): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]]));
 }
 
 /** Answers that are kept for a while. Who asks while one is under way waits for that one. */
@@ -90,7 +123,9 @@ class Answers<T> {
     const answer = ask();
     this.#known.delete(key);
     this.#known.set(key, { until: now + this.#keepMs, answer });
-    answer.catch(() => this.#known.delete(key)); // that was no answer
+    answer.catch(() => {
+      if (this.#known.get(key)?.answer === answer) this.#known.delete(key); // that was no answer
+    });
     return answer;
   }
 }

@@ -26,6 +26,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
+/** The page. @param document - As `openApi` has made it. */
 export function docsPage(document: object): string {
   const { info, paths } = document as Document;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>

@@ -24,16 +24,22 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   405: "That cannot be done with it.",
   409: "It cannot be done as things are.",
   412: "It was changed meanwhile.",
+  408: "The request took too long to arrive.",
   413: "The request is too large.",
   415: "The type of the body is not known.",
   422: "The manifest is not valid.",
   429: "Too many requests.",
+  431: "The headers are too many or too large.",
+  500: "The gateway has failed.",
   503: "Not now.",
 };
 
 /** What any request may be answered. */
-const ANYWHERE = [400, 401, 403, 413, 429, 503];
+const ANYWHERE = [400, 401, 403, 408, 429, 431, 500, 503];
+/** And one with a body. */
+const WITH_BODY = [413, 415];
 
+/** The whole document. */
 export function openApi(routes: readonly Route[], version: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
@@ -58,9 +64,10 @@ export function openApi(routes: readonly Route[], version: string): object {
 
 function operation(route: Route): object {
   const { tag, summary, description, answer, errors = [] } = route;
-  const failures = [...new Set([...ANYWHERE, ...errors])].sort();
-  const content = answer.schema && { "application/json": { schema: jsonSchemaOf(answer.schema) } };
-  const isOne = route.method === "GET" && route.params !== undefined;
+  const failures = [...new Set([...ANYWHERE, ...(route.body ? WITH_BODY : []), ...errors])].sort();
+  const schema = answer.schema ? jsonSchemaOf(answer.schema) : { type: "string" };
+  const content = (answer.schema || answer.type) && { [answer.type ?? "application/json"]: { schema } };
+  const headers = answer.tagged && { headers: { ETag: { schema: { type: "string" }, description: ETAG } } };
   return {
     operationId: idOf(route),
     tags: [tag],
@@ -82,8 +89,8 @@ function operation(route: Route): object {
       },
     }),
     responses: {
-      [answer.status]: { description: answer.description, ...(content && { content }) },
-      ...(isOne && { 304: { description: DESCRIPTIONS[304] } }),
+      [answer.status]: { description: answer.description, ...headers, ...(content && { content }) },
+      ...(isOne(route) && { 304: { description: DESCRIPTIONS[304] } }),
       ...Object.fromEntries(
         failures.map((status) => [
           status,
@@ -97,7 +104,15 @@ function operation(route: Route): object {
   };
 }
 
-function parametersOf({ params, query, conditional }: Route): object[] {
+const ETAG = "Changes whenever it does.";
+
+/** Whether somebody may say that he has it already. */
+function isOne({ method, answer }: Route): boolean {
+  return method === "GET" && answer.tagged === true;
+}
+
+function parametersOf(route: Route): object[] {
+  const { params, query, conditional } = route;
   return [
     ...fieldsOf(params).map(([name, schema]) => ({ name, in: "path", required: true, ...described(schema) })),
     ...fieldsOf(query).map(([name, schema, isRequired]) => ({
@@ -109,6 +124,14 @@ function parametersOf({ params, query, conditional }: Route): object[] {
           {
             ...{ name: "If-Match", in: "header", required: false, schema: { type: "string" } },
             description: "An ETag: only if it is still so. Default: whatever it is now.",
+          },
+        ]
+      : []),
+    ...(isOne(route)
+      ? [
+          {
+            ...{ name: "If-None-Match", in: "header", required: false, schema: { type: "string" } },
+            description: "An ETag: answer 304, without a body, if it is still so.",
           },
         ]
       : []),
@@ -128,7 +151,7 @@ function described({ description, ...schema }: Record<string, unknown>): object 
   return { schema, ...(description !== undefined && { description }) };
 }
 
-/** "GET /v1/jobs/{name}/runs" is getJobsRuns. */
+/** "GET /v1/jobs/{name}/runs" is getJobsOneRuns. */
 function idOf({ method, path }: Route): string {
   const words = path.split("/").slice(2);
   const named = words.map((word) => (word.startsWith("{") ? "One" : word.charAt(0).toUpperCase() + word.slice(1)));

@@ -1,5 +1,6 @@
 /** One thing that can be asked of the gateway: what the server validates with, and what the documentation is made from. */
-import type { z } from "zod";
+import type { ServerResponse } from "node:http";
+import { z } from "zod";
 import type { User } from "../auth/guard.ts";
 import { GatewayError } from "../errors.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
@@ -9,6 +10,10 @@ export interface Right {
   readonly verb: string;
   readonly resource: string;
   readonly group?: string;
+  /** Only for the object that the path names; else for all of them. */
+  readonly named?: true;
+  /** Of a kind that is in no namespace. */
+  readonly clusterWide?: true;
 }
 
 /** A request whose parts are what their schemas say. */
@@ -18,18 +23,24 @@ export interface Asked {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly user: User;
+  /** Whether the user may do something more; also later, when the token may not be good any more. */
+  may(right: Right): Promise<boolean>;
   /** Aborted when whoever asks has gone. */
   readonly signal: AbortSignal;
 }
 
+/** What a request is answered. */
 export interface Answered {
   /** Default: that of the route. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON, unless a type is given: then it is sent as it is. */
+  /** Sent as JSON. */
   readonly body?: unknown;
+  /** Instead of a body: writes the whole answer, for as long as it likes. */
+  readonly stream?: (response: ServerResponse) => void;
 }
 
+/** One thing that can be asked of the gateway. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** As OpenAPI writes it: "/v1/jobs/{name}". */
@@ -45,12 +56,28 @@ export interface Route {
   readonly bodyExample?: unknown;
   /** Whether an If-Match header is taken into account. */
   readonly conditional?: boolean;
-  readonly answer: { readonly status: number; readonly description: string; readonly schema?: z.ZodType };
+  readonly answer: {
+    readonly status: number;
+    readonly description: string;
+    readonly schema?: z.ZodType;
+    /** Default: application/json. */
+    readonly type?: string;
+    /** Whether it has an ETag. */
+    readonly tagged?: boolean;
+  };
   /** Other outcomes that callers should know of. */
   readonly errors?: readonly number[];
   /** What the user must have. */
   readonly rights: readonly Right[];
   handle(asked: Asked): Promise<Answered>;
+}
+
+/** What may be asked for where nothing can be chosen: who believes that something can is told so. */
+const NO_QUERY = z.strictObject({});
+
+/** The parameters of a request, after the "?". */
+export function queryOf({ query = NO_QUERY }: Route, given: unknown): Asked["query"] {
+  return validated(query, unquoted(query, given as Asked["query"]), "query") as Asked["query"];
 }
 
 /** Checks one part of a request against its schema. */
@@ -67,8 +94,8 @@ export function validated<T>(schema: z.ZodType<T> | undefined, value: unknown, w
 }
 
 /** Parameters come as texts; numbers and truths among them are made so, by what the schema says. */
-export function unquoted(schema: z.ZodObject | undefined, query: Readonly<Record<string, unknown>>): unknown {
-  const { properties = {} } = (schema ? jsonSchemaOf(schema) : {}) as {
+export function unquoted(schema: z.ZodObject, query: Readonly<Record<string, unknown>>): unknown {
+  const { properties = {} } = jsonSchemaOf(schema) as {
     properties?: Record<string, { type?: string }>;
   };
   return Object.fromEntries(

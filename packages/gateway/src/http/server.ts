@@ -1,16 +1,18 @@
 /** The gateway's HTTP server: limits, who may ask what, and every error in the same form. */
 import { readFileSync } from "node:fs";
 import type { Server as HttpServer, IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
 import type { Clock, Logger } from "@berth/kube";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { parse as parseYaml } from "yaml";
 import { bearerOf, type Guard, type User } from "../auth/guard.ts";
-import { RateLimit, type RateOptions } from "../auth/rate.ts";
+import { RateLimit, type RateOptions, tooMany } from "../auth/rate.ts";
 import { GatewayError } from "../errors.ts";
-import { foreignOrigin, isLoopback } from "./origin.ts";
-import { known, PROBLEM_TYPE, problemOf } from "./problem.ts";
-import { type Asked, type Right, type Route, unquoted, validated } from "./route.ts";
+import { LARGEST_YAML, parseJson, parseYaml } from "./body.ts";
+import { refusalOf } from "./origin.ts";
+import { known, PROBLEM_TYPE, problemOf, rawAnswer } from "./problem.ts";
+import { type Asked, queryOf, type Right, type Route, validated } from "./route.ts";
 
+/** What a server needs. */
 export interface ServerOptions {
   readonly guard: Guard;
   readonly clock: Clock;
@@ -21,16 +23,21 @@ export interface ServerOptions {
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
 
+/** How much may be asked of it. */
 export interface Limits {
-  /** Of a request's body, in bytes. */
+  /** Of a request's body, in bytes. Default: 4 MiB; of YAML 256 KiB at most. */
   readonly bodyBytes: number;
+  /** Of a request's line and headers together. Default: 16 KiB. */
   readonly headerBytes: number;
+  /** Default: 100. */
   readonly headers: number;
+  /** At a time. More are not let in. Default: 4096. */
   readonly connections: number;
-  /** For the whole request to arrive, and for its headers, in seconds. */
+  /** For the whole request to arrive. Default: 30. */
   readonly requestSeconds: number;
+  /** For its headers to arrive. Default: 10. */
   readonly headerSeconds: number;
-  /** For each user. */
+  /** For each user. Default: 500 in a second, and 1000 at once. */
   readonly rate: RateOptions;
 }
 
@@ -44,7 +51,10 @@ export const defaultLimits: Limits = {
   rate: { perSecond: 500, burst: 1000 },
 };
 
-const YAML = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
+const JSON_TYPES = ["application/json", "application/merge-patch+json"];
+const YAML_TYPES = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
+
+type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** A server without any routes. */
 export class Server {
@@ -52,9 +62,13 @@ export class Server {
   readonly #options: ServerOptions;
   readonly #rate: RateLimit;
   readonly #routes: Route[] = [];
+  /** Where there is something, and what can be done with it. */
+  readonly #paths: { readonly path: string; readonly method: string }[] = [];
+  readonly #upgrades = new Map<string, Upgrade>();
 
   constructor(options: ServerOptions) {
-    const { limits, tls, clock } = options;
+    const { limits, tls, clock, allowedOrigins } = options;
+    mustBeOrigins(allowedOrigins);
     this.#options = options;
     this.#rate = new RateLimit(clock, limits.rate);
     const common = {
@@ -63,22 +77,29 @@ export class Server {
       requestTimeout: limits.requestSeconds * 1000,
       keepAliveTimeout: 75_000,
       forceCloseConnections: true,
-      exposeHeadRoutes: false,
-      onProtoPoisoning: "error",
-      onConstructorPoisoning: "error",
       routerOptions: { maxParamLength: 300 },
+      frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+        this.#failed(error, request, reply),
+      clientErrorHandler: (error: Error, socket: Duplex) => this.#misunderstood(error, socket),
     } as const;
-    const http = { maxHeaderSize: limits.headerBytes, headersTimeout: limits.headerSeconds * 1000 };
+    const http = {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headerSeconds * 1000,
+      // Timeouts are found out only when somebody looks.
+      connectionsCheckingInterval: Math.min(5000, limits.headerSeconds * 500),
+      // Clients offer HTTP/2 in this way (curl, Java): who ignores the offer goes on with HTTP/1.1.
+      shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === "websocket",
+    };
     this.fastify = tls
       ? (Fastify({
           ...common,
-          https: { ...http, minVersion: "TLSv1.2", cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) },
+          https: {
+            ...{ ...http, handshakeTimeout: limits.headerSeconds * 1000, minVersion: "TLSv1.2" },
+            ...{ cert: contentOf(tls.certFile), key: contentOf(tls.keyFile) },
+          },
         }) as unknown as FastifyInstance)
       : Fastify({ ...common, http });
-    const server = this.fastify.server as HttpServer;
-    server.maxConnections = limits.connections;
-    server.maxHeadersCount = limits.headers;
-    server.headersTimeout = limits.headerSeconds * 1000;
+    this.#limitConnections(this.fastify.server as HttpServer, limits);
     this.#parseBodies();
     this.#guardAll();
     this.fastify.setErrorHandler((error, request, reply) => this.#failed(error, request, reply));
@@ -94,129 +115,229 @@ export class Server {
     for (const route of routes) this.#add(route);
   }
 
-  /** Something that is no resource: a page, a stream. @param rights - What a user must have; none: everybody may. */
-  addRaw(
-    path: string,
-    rights: readonly Right[] | undefined,
-    handle: (request: FastifyRequest, reply: FastifyReply, user: User | undefined) => Promise<unknown>,
-  ): void {
-    this.fastify.get(path, async (request, reply) => {
-      const user = rights && (await this.#admit(request.raw, rights));
-      return handle(request, reply, user);
-    });
+  /** A page that everybody may see who may talk to the gateway at all. */
+  addPage(path: string, handle: (reply: FastifyReply) => unknown): void {
+    this.#paths.push({ path, method: "GET" });
+    this.fastify.get(path, async (_, reply) => handle(reply));
+  }
+
+  /** Connections that begin with a request and become something else. */
+  addUpgrade(path: string, handle: Upgrade): void {
+    this.#upgrades.set(path, handle);
   }
 
   #add(route: Route): void {
+    this.#paths.push(route);
+    const users = new WeakMap<FastifyRequest, User>();
+    const taken = new Set((route.bodyTypes ?? ["application/json"]).flatMap(typesLike));
     this.fastify.route({
       method: route.method,
       url: route.path.replaceAll(/\{(\w+)\}/g, ":$1"),
-      handler: async (request, reply) => {
+      exposeHeadRoute: route.answer.type === undefined, // a stream would have no end
+      // Before the body is read: nobody makes us read anything who may not ask.
+      onRequest: async (request) => {
         const params = validated(route.params, request.params, "path") as Asked["params"];
-        const user = await this.#admit(request.raw, route.rights, params.name);
-        this.#mustTake(route, request);
-        const query = validated(route.query, unquoted(route.query, request.query as Asked["query"]), "query");
+        users.set(request, await this.#admit(request.raw, route.rights, params.name));
+        if (route.body) mustTake(request.headers["content-type"], taken);
+      },
+      handler: async (request, reply) => {
+        const { headers, raw } = request;
+        const user = users.get(request) as User;
+        const params = request.params as Asked["params"];
+        const query = queryOf(route, request.query);
         const body = route.body ? validated(route.body, request.body, "body") : undefined;
-        const { headers } = request;
-        const signal = goneSignal(reply);
-        const answer = await route.handle({ params, query: query as Asked["query"], body, headers, user, signal });
+        const may: Asked["may"] = (right) => this.#mayStill(raw, right, params.name);
+        const answer = await route.handle({ params, query, body, headers, user, may, signal: goneSignal(reply) });
         reply.code(answer.status ?? route.answer.status).headers(answer.headers ?? {});
-        return answer.body === undefined ? reply.send() : answer.body;
+        if (answer.stream === undefined) return answer.body === undefined ? reply.send() : answer.body;
+        reply.hijack();
+        answer.stream(reply.raw);
+        return reply;
       },
     });
   }
 
-  async #admit(request: IncomingMessage, rights: readonly Right[], name?: string): Promise<User> {
+  async #admit(request: IncomingMessage, rights: readonly Right[], name: string | undefined): Promise<User> {
     const { guard } = this.#options;
-    const user = await guard.authenticate(bearerOf(request.headers.authorization));
-    const seconds = this.#rate.take(guard.isOpen ? (request.socket.remoteAddress ?? "") : user.name);
-    if (seconds > 0) {
-      throw new GatewayError("BERTH_TOO_MANY_REQUESTS", "you ask more often than is allowed", {
-        details: { retryAfter: Math.ceil(seconds) },
-      });
-    }
+    const user = await guard.authenticate(bearerOf(request.headers.authorization), addressOf(request));
+    const seconds = this.#rate.take(guard.isOpen ? addressOf(request) : user.name);
+    if (seconds > 0) throw tooMany("you ask more often than is allowed", seconds);
     for (const right of rights) {
-      if (await guard.mayDo(user, right, right.verb === "create" || right.verb === "list" ? undefined : name)) continue;
-      const { verb, resource, group = "berth.dev" } = right;
-      const what = group === "" ? resource : `${resource}.${group}`;
-      throw new GatewayError("BERTH_FORBIDDEN", `${user.name} may not ${verb} ${what}${name ? ` ${name}` : ""}`);
+      if (await guard.mayDo(user, right, right.named && name)) continue;
+      throw new GatewayError("BERTH_FORBIDDEN", `${user.name} may not ${wordsFor(right, name)}`);
     }
     return user;
   }
 
-  #mustTake({ body, bodyTypes = ["application/json"] }: Route, { headers }: FastifyRequest): void {
-    if (!body) return;
-    const type = (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
-    const taken = bodyTypes.includes("application/yaml") ? [...bodyTypes, ...YAML] : bodyTypes;
-    if (taken.includes(type)) return;
-    const said = type === "" ? "there is no Content-Type" : `${type} is not taken here`;
-    throw new GatewayError("BERTH_MEDIA_TYPE_UNKNOWN", `${said}; what is: ${bodyTypes.join(", ")}`);
+  /** Asks again who it is: a token that was good at the beginning need not be so for ever. */
+  async #mayStill(request: IncomingMessage, right: Right, name: string | undefined): Promise<boolean> {
+    const { guard } = this.#options;
+    try {
+      const user = await guard.authenticate(bearerOf(request.headers.authorization), addressOf(request));
+      return await guard.mayDo(user, right, right.named && name);
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === "BERTH_UNAUTHENTICATED") return false;
+      throw error;
+    }
+  }
+
+  #limitConnections(server: HttpServer, limits: Limits): void {
+    server.maxConnections = limits.connections;
+    // One more than there may be, so that it can be seen: Node leaves out what is beyond and says nothing.
+    server.maxHeadersCount = limits.headers + 1;
+    server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const path = request.url?.split("?")[0] ?? "";
+    const handle = this.#upgrades.get(path);
+    const { allowedOrigins, guard } = this.#options;
+    const refusal = refusalOf(request.headers, { allowedOrigins, isOpen: guard.isOpen });
+    if (handle && refusal === undefined) {
+      handle(request, socket, head);
+      return;
+    }
+    socket.on("error", () => {}); // it has gone without waiting for the answer
+    const error =
+      refusal === undefined
+        ? new GatewayError("BERTH_NOT_FOUND", `there is nothing to connect to at ${path.slice(0, 200)}`)
+        : new GatewayError("BERTH_FORBIDDEN", refusal);
+    socket.end(rawAnswer(error));
   }
 
   #parseBodies(): void {
     const { fastify } = this;
-    const json = fastify.getDefaultJsonParser("error", "error");
+    const { bodyBytes } = this.#options.limits;
+    const yamlBytes = Math.min(bodyBytes, LARGEST_YAML);
     fastify.removeAllContentTypeParsers();
-    fastify.addContentTypeParser(["application/json", "application/merge-patch+json"], { parseAs: "string" }, json);
-    fastify.addContentTypeParser(YAML, { parseAs: "string" }, (_request, text, done) => {
-      try {
-        done(null, parseYaml(String(text), { maxAliasCount: 100 }));
-      } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        done(new GatewayError("BERTH_BODY_INVALID", `the body is no YAML: ${message.slice(0, 500)}`));
-      }
-    });
+    fastify.addContentTypeParser(JSON_TYPES, { parseAs: "string" }, async (_: FastifyRequest, text: string) =>
+      parseJson(text, bodyBytes),
+    );
+    fastify.addContentTypeParser(
+      YAML_TYPES,
+      { parseAs: "string", bodyLimit: yamlBytes },
+      async (_: FastifyRequest, text: string) => parseYaml(text, yamlBytes),
+    );
+    // Where a body is wanted others have been refused by now. Elsewhere it does not matter what is in it: curl -d '' names a type.
+    fastify.addContentTypeParser("*", { parseAs: "buffer" }, async () => undefined);
   }
 
   #guardAll(): void {
-    const { allowedOrigins, guard } = this.#options;
+    const { allowedOrigins, guard, limits } = this.#options;
     this.fastify.addHook("onRequest", async (request, reply) => {
-      reply.headers({ "x-content-type-options": "nosniff", "cache-control": "no-store" });
-      const origin = request.headers.origin;
-      const foreign = foreignOrigin(request.headers, allowedOrigins);
-      if (foreign !== undefined) {
-        throw new GatewayError("BERTH_FORBIDDEN", `pages of ${foreign.slice(0, 200)} may not use this gateway`);
+      const { raw } = reply; // and not the reply: so they are there also when somebody else writes the answer
+      raw.setHeader("x-content-type-options", "nosniff");
+      raw.setHeader("cache-control", "no-store");
+      raw.setHeader("vary", "Origin");
+      const { headers } = request;
+      if (request.raw.rawHeaders.length / 2 > limits.headers) {
+        throw new GatewayError("BERTH_HEADERS_TOO_LARGE", `there are more than ${limits.headers} headers`);
       }
-      // Whoever is open must not be reached by another name: that would be a page that has its name point here.
-      if (guard.isOpen && !isLoopback(request.hostname)) {
-        throw new GatewayError("BERTH_FORBIDDEN", "an open gateway is only for this machine: ask for localhost");
+      if (!request.url.startsWith("/")) {
+        throw new GatewayError("BERTH_NOT_FOUND", "this is no proxy: ask for a path");
       }
-      if (origin === undefined || !allowedOrigins.includes(origin)) return;
-      reply.headers({ "access-control-allow-origin": origin, vary: "Origin" });
+      const refusal = refusalOf(headers, { allowedOrigins, isOpen: guard.isOpen });
+      if (refusal !== undefined) throw new GatewayError("BERTH_FORBIDDEN", refusal);
+      const { origin } = headers;
+      if (origin === undefined || !allowedOrigins.includes(origin)) {
+        raw.setHeader("cross-origin-resource-policy", "same-origin");
+        return;
+      }
+      raw.setHeader("access-control-allow-origin", origin);
+      raw.setHeader("access-control-expose-headers", "ETag, Location, Retry-After, Allow");
       if (request.method !== "OPTIONS") return;
-      reply.headers({
-        "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-        "access-control-allow-headers": "Authorization, Content-Type, If-Match, If-None-Match",
-        "access-control-max-age": "600",
-      });
+      raw.setHeader("access-control-allow-methods", "GET, HEAD, POST, PUT, PATCH, DELETE");
+      raw.setHeader("access-control-allow-headers", "Authorization, Content-Type, If-Match, If-None-Match");
+      raw.setHeader("access-control-max-age", "600");
       reply.code(204).send();
     });
   }
 
   #failed(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const ours = known(error);
-    if (ours.status >= 500) {
-      const { method, url } = request;
-      this.#options.log.error("a request failed", { method, path: url.split("?")[0], error: ours.cause ?? ours });
-    }
+    const { method, url } = request;
+    const about = { method, path: url.split("?")[0]?.slice(0, 200), error: ours.cause ?? ours };
+    if (ours.status === 500) this.#options.log.error("a request failed", about);
+    // Who has gone, as schedulers do that wait for a turn, is not worth a word.
+    else if (ours.status > 500 && !reply.raw.destroyed)
+      this.#options.log.warn("a request could not be answered", about);
     const { retryAfter } = ours.details;
     if (ours.code === "BERTH_UNAUTHENTICATED") reply.header("www-authenticate", "Bearer");
     if (typeof retryAfter === "number") reply.header("retry-after", String(retryAfter));
-    if (ours.code === "BERTH_UNAVAILABLE") reply.header("retry-after", "1");
+    else if (ours.code === "BERTH_UNAVAILABLE") reply.header("retry-after", "1");
+    // What is still on its way of a body that nobody wants to read need not come.
+    if (ours.code === "BERTH_BODY_TOO_LARGE") reply.header("connection", "close");
     reply
       .code(ours.status)
       .type(PROBLEM_TYPE)
       .send(JSON.stringify(problemOf(ours)));
   }
 
+  /** What came was no request that could be given to anybody. */
+  #misunderstood(error: Error, socket: Duplex): void {
+    if (!socket.writable || (error as NodeJS.ErrnoException).code === "ECONNRESET") socket.destroy();
+    else socket.end(rawAnswer(ofParser(error)), () => socket.destroy());
+  }
+
   #notFound(request: FastifyRequest, reply: FastifyReply): void {
     const path = request.url.split("?")[0] ?? "";
-    const methods = this.#routes.filter((route) => matches(route.path, path)).map(({ method }) => method);
+    const methods = this.#paths.filter((each) => matches(each.path, path)).map(({ method }) => method);
     if (methods.length === 0) {
-      throw new GatewayError("BERTH_NOT_FOUND", `there is nothing at ${path.slice(0, 200)}`);
+      throw new GatewayError(
+        "BERTH_NOT_FOUND",
+        `there is nothing at ${path.slice(0, 200)}: GET /docs shows what there is`,
+      );
     }
-    reply.header("allow", methods.join(", "));
+    reply.header("allow", methods.flatMap((each) => (each === "GET" ? ["GET", "HEAD"] : [each])).join(", "));
     throw new GatewayError("BERTH_METHOD_NOT_ALLOWED", `${request.method} cannot be done with ${path.slice(0, 200)}`);
   }
+}
+
+function mustTake(contentType: string | undefined, taken: ReadonlySet<string>): void {
+  const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (taken.has(type)) return;
+  const said = type === "" ? "there is no Content-Type" : `${type.slice(0, 100)} is not taken here`;
+  throw new GatewayError("BERTH_MEDIA_TYPE_UNKNOWN", `${said}; what is: ${[...taken].join(", ")}`);
+}
+
+/** YAML has several names. */
+function typesLike(type: string): string[] {
+  return type === "application/yaml" ? YAML_TYPES : [type];
+}
+
+function wordsFor({ verb, resource, group = "berth.dev", named }: Right, name: string | undefined): string {
+  const what = group === "" ? resource : `${resource}.${group}`;
+  return `${verb} ${what}${named && name !== undefined ? ` ${name}` : ""}`;
+}
+
+function addressOf({ socket }: IncomingMessage): string {
+  return socket.remoteAddress ?? "";
+}
+
+function contentOf(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new GatewayError("BERTH_GATEWAY_OPTION_INVALID", `tls: ${file} cannot be read`, { cause });
+  }
+}
+
+/** As browsers send them, or they would never be recognised; "*" would be everybody. */
+function mustBeOrigins(texts: readonly string[]): void {
+  for (const text of texts) {
+    if (URL.parse(text)?.origin === text) continue;
+    const message = `allowedOrigins: ${JSON.stringify(text)} is no origin; one is like https://example.org:8080`;
+    throw new GatewayError("BERTH_GATEWAY_OPTION_INVALID", message);
+  }
+}
+
+function ofParser(error: Error): GatewayError {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (code === "HPE_HEADER_OVERFLOW") return new GatewayError("BERTH_HEADERS_TOO_LARGE", "the headers are too large");
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return new GatewayError("BERTH_REQUEST_TOO_SLOW", "the request did not arrive in time");
+  }
+  return new GatewayError("BERTH_BODY_INVALID", "that is no HTTP request");
 }
 
 function matches(pattern: string, path: string): boolean {

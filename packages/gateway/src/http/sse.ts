@@ -3,46 +3,56 @@ import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "@berth/kube";
 import { type Change, type Feed, TOPICS, type Topic } from "../feed.ts";
 
+/** What is to be told, and to whom. */
 export interface StreamOptions {
   readonly feed: Feed;
   readonly clock: Clock;
   readonly topics: readonly Topic[];
   /** First everything as it is. */
   readonly snapshot: boolean;
+  /** Asked now and then: whoever may not listen any more is cut off. */
+  readonly mayStill: () => Promise<boolean>;
 }
 
 const HEARTBEAT_MS = 15_000;
-/** Whoever has so much waiting for him does not listen. */
+/** Whoever has so many bytes waiting for him does not listen. */
 const LARGEST_BUFFER = 1024 * 1024;
 const SNAPSHOT_PIECE = 500;
 
-/** Until whoever listens has gone, or is too slow. */
-export function streamChanges(response: ServerResponse, { feed, clock, topics, snapshot }: StreamOptions): void {
-  response.writeHead(200, {
-    "content-type": "text/event-stream; charset=utf-8",
-    "cache-control": "no-store",
-    "x-accel-buffering": "no",
-  });
-  const send = (event: string, data: string) => {
-    response.write(`event: ${event}\ndata: ${data}\n\n`);
-    if (response.writableLength > LARGEST_BUFFER) response.destroy();
-  };
-  const onChange = ({ topic, json }: Change) => send(topic, json);
+/** Until whoever listens has gone, is too slow, or may not listen any more. */
+export function streamChanges(response: ServerResponse, options: StreamOptions): void {
+  const { feed, clock, topics, snapshot, mayStill } = options;
+  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" });
   response.write(": Berth\n\n");
+  // The snapshot may be more than a slow listener's buffer: it is his own. So it does not count until he has read it.
+  let unread = 0;
   const subscriptions = topics.map((topic) => {
-    const subscription = feed.subscribe(topic, onChange);
-    for (let at = 0; snapshot && (at === 0 || at < subscription.snapshot.length); at += SNAPSHOT_PIECE) {
-      const items = subscription.snapshot.slice(at, at + SNAPSHOT_PIECE);
-      const last = at + SNAPSHOT_PIECE >= subscription.snapshot.length;
-      // What is asked for at once may be more than a slow listener's buffer: it is his own.
-      response.write(`event: ${topic}\ndata: ${JSON.stringify({ type: "snapshot", items, last })}\n\n`);
-    }
+    const subscription = feed.subscribe(topic, ({ json }: Change) => {
+      response.write(`event: ${topic}\ndata: ${json}\n\n`);
+      if (response.writableLength > LARGEST_BUFFER + unread) response.destroy();
+    });
+    if (snapshot) for (const text of snapshotOf(topic, subscription.snapshot)) response.write(text);
     return subscription;
   });
+  unread = response.writableLength;
+  response.on("drain", () => {
+    unread = 0;
+  });
+  let sent = 0;
   let heartbeat: Timer;
   const beat = () => {
     heartbeat = clock.setTimer(HEARTBEAT_MS, () => {
+      const { bytesWritten = 0, writableLength = 0 } = response.socket ?? {};
+      const gone = bytesWritten - writableLength;
+      // Nothing was taken since the last time, although there is something.
+      if (response.writableLength > 0 && gone === sent) return void response.destroy();
+      sent = gone;
       response.write(": still here\n\n");
+      // If it cannot be found out, what was true before holds.
+      mayStill().then(
+        (may) => may || response.end(),
+        () => {},
+      );
       beat();
     });
   };
@@ -53,9 +63,18 @@ export function streamChanges(response: ServerResponse, { feed, clock, topics, s
   });
 }
 
-/** "jobs,slots"; nothing means all. */
-export function topicsIn(text: string | undefined): Topic[] | undefined {
-  if (text === undefined || text === "") return [...TOPICS];
-  const named = text.split(",");
-  return named.every((each) => (TOPICS as readonly string[]).includes(each)) ? (named as Topic[]) : undefined;
+function* snapshotOf(topic: Topic, all: readonly unknown[]): Generator<string> {
+  for (let at = 0; at === 0 || at < all.length; at += SNAPSHOT_PIECE) {
+    const items = all.slice(at, at + SNAPSHOT_PIECE);
+    const last = at + SNAPSHOT_PIECE >= all.length;
+    yield `event: ${topic}\ndata: ${JSON.stringify({ type: "snapshot", items, last })}\n\n`;
+  }
+}
+
+/** "jobs,slots", each once; nothing means all. `undefined` if there is something else in it. */
+export function topicsIn(text = ""): Topic[] | undefined {
+  if (text === "") return [...TOPICS];
+  const named = new Set(text.split(","));
+  const known = TOPICS.filter((topic) => named.delete(topic));
+  return named.size === 0 ? known : undefined;
 }

@@ -1,14 +1,22 @@
 /** REST: testbeds, slots, Schedulings and nodes. */
-import type { Client } from "@berth/kube";
+import { type Client, type coreV1, retryOnConflict } from "@berth/kube";
 import { nodeView, Scheduling, schedulingView, slotView, testbedView } from "@berth/model";
 import { z } from "zod";
-import type { Route } from "../http/route.ts";
+import type { Asked, Route } from "../http/route.ts";
 import { nodeViewOf, schedulingViewOf, slotViewOf, testbedViewOf } from "../views/others.ts";
 import type { World } from "../world.ts";
-import { etagOf, mustExist, nameParams, one, paged, pageOf, pageQuery, versionIn } from "./common.ts";
-import { dryRun, overtaken } from "./jobs.ts";
-import { MANIFEST_TYPES, manifest, objectOf } from "./manifests.ts";
+import { etagOf, mustExist, nameParams, one, paged, pagedBy, pageOf, pageQuery, versionIn } from "./common.ts";
+import { deletion, overtaken, writing } from "./jobs.ts";
+import { invalid, MANIFEST_TYPES, manifest, objectOf } from "./manifests.ts";
 
+const slotQuery = pageQuery.extend({
+  after: z.int().min(0).max(2_147_483_647).optional().describe("Where to go on: `next` of the page before."),
+});
+const slotPage = pageOf(slotView).extend({
+  next: z.int().optional().describe("To be sent as `after` for the next page; absent on the last one."),
+});
+
+/** Testbeds and their slots. */
 export function testbedRoutes(world: World): Route[] {
   const tag = "testbeds";
   const resource = "testbeds";
@@ -27,22 +35,22 @@ export function testbedRoutes(world: World): Route[] {
     },
     {
       ...{ method: "GET", path: "/v1/testbeds/{name}", tag, summary: "One testbed", params: nameParams },
-      answer: { status: 200, description: "The testbed.", schema: testbedView },
+      answer: { status: 200, description: "The testbed.", schema: testbedView, tagged: true },
       errors: [404],
-      rights: [{ verb: "get", resource }],
+      rights: [{ verb: "get", resource, named: true }],
       handle: async (asked) => one(view(find(asked.params.name)), asked),
     },
     {
       ...{ method: "GET", path: "/v1/testbeds/{name}/slots", tag, summary: "The slots of a testbed" },
-      params: nameParams,
-      answer: { status: 200, description: "Slots, by number.", schema: z.object({ items: z.array(slotView) }) },
+      ...{ params: nameParams, query: slotQuery },
+      answer: { status: 200, description: "Slots, by number.", schema: slotPage },
       errors: [404],
       rights: [{ verb: "list", resource: "slots" }],
-      handle: async ({ params }) => {
+      handle: async ({ params, query }) => {
         find(params.name);
         const slots = world.slots.list().filter(({ spec }) => spec.testbed === params.name);
-        const items = slots.map((slot) => slotViewOf(slot, world.epoch)).sort((a, b) => a.id - b.id);
-        return { body: { items } };
+        const { items, ...rest } = pagedBy(({ spec }) => spec.position, slots, query);
+        return { body: { items: items.map((slot) => slotViewOf(slot, world.epoch)), ...rest } };
       },
     },
   ];
@@ -54,6 +62,13 @@ const SCHEDULING_EXAMPLE = {
   spec: { testbed: { name: "main" }, slotBased: [{ name: "pi", slots: [0, 3] }] },
 };
 
+const texts = z.record(z.string(), z.string().nullable()).nullish();
+const patch = z.strictObject({
+  metadata: z.strictObject({ labels: texts, annotations: texts }).optional(),
+  spec: z.looseObject({}).optional(),
+});
+
+/** Schedulings: to decide by hand, and to look at what was decided. */
 export function schedulingRoutes(world: World, client: Client): Route[] {
   const tag = "schedulings";
   const resource = "schedulings";
@@ -62,7 +77,7 @@ export function schedulingRoutes(world: World, client: Client): Route[] {
   const view = (scheduling: Scheduling) => schedulingViewOf(scheduling, world.epoch);
   const shown = (scheduling: Scheduling, headers = {}) => {
     const body = view(scheduling);
-    return { headers: { ...headers, etag: etagOf(body.version) }, body };
+    return { headers: { ...headers, etag: etagOf(body) }, body };
   };
   return [
     {
@@ -78,110 +93,114 @@ export function schedulingRoutes(world: World, client: Client): Route[] {
       ...{ method: "POST", path: "/v1/schedulings", tag, summary: "Decide by hand", query },
       description: "From the same manifest that `kubectl apply -f` takes, as JSON or YAML.",
       ...{ body: manifest, bodyTypes: MANIFEST_TYPES, bodyExample: SCHEDULING_EXAMPLE },
-      answer: { status: 201, description: "It is about to be carried out.", schema: schedulingView },
+      answer: { status: 201, description: "It is about to be carried out.", schema: schedulingView, tagged: true },
       errors: [409, 415, 422],
       rights: [{ verb: "create", resource }],
-      handle: async ({ body, query }) => {
-        const wanted = objectOf(body, "Scheduling", world.namespace) as Scheduling;
-        const made = await client.create(Scheduling, wanted, dryRun(query));
+      handle: async (asked) => {
+        const wanted = objectOf(asked.body, "Scheduling", world.namespace) as Scheduling;
+        const made = await client.create(Scheduling, wanted, writing(asked));
         return shown(made, { location: `/v1/schedulings/${made.metadata.name}` });
       },
     },
     {
       ...{ method: "GET", path: "/v1/schedulings/{name}", tag, summary: "One Scheduling", params: nameParams },
-      answer: { status: 200, description: "The Scheduling.", schema: schedulingView },
+      answer: { status: 200, description: "The Scheduling.", schema: schedulingView, tagged: true },
       errors: [404],
-      rights: [{ verb: "get", resource }],
+      rights: [{ verb: "get", resource, named: true }],
       handle: async (asked) => one(view(find(asked.params.name)), asked),
     },
     {
       ...{ method: "PUT", path: "/v1/schedulings/{name}", tag, summary: "Decide anew", params: nameParams, query },
       description: "Replaces what is wanted; what runs and is not wanted any more is released.",
       ...{ body: manifest, bodyTypes: MANIFEST_TYPES, bodyExample: SCHEDULING_EXAMPLE, conditional: true },
-      answer: { status: 200, description: "The Scheduling as it is now.", schema: schedulingView },
+      answer: { status: 200, description: "The Scheduling as it is now.", schema: schedulingView, tagged: true },
       errors: [404, 412, 415, 422],
-      rights: [{ verb: "update", resource }],
+      rights: [{ verb: "update", resource, named: true }],
       handle: async (asked) => {
         const wanted = objectOf(asked.body, "Scheduling", world.namespace) as Scheduling;
-        const present = find(asked.params.name);
-        const resourceVersion = versionIn(asked) ?? present.metadata.resourceVersion;
+        const { name = "" } = asked.params;
+        if (wanted.metadata.name !== name) throw invalid("metadata.name", `must be ${name}, which the path names`);
+        const expected = versionIn(asked);
         const { labels, annotations } = wanted.metadata;
-        const next = {
-          ...present,
-          metadata: {
-            ...present.metadata,
-            ...(labels && { labels }),
-            ...(annotations && { annotations }),
-            resourceVersion,
-          },
-          spec: wanted.spec,
+        const replace = async () => {
+          const { metadata, ...present } = await client.get(Scheduling, world.key(name));
+          const resourceVersion = expected ?? metadata.resourceVersion;
+          const next = {
+            ...present,
+            metadata: { ...metadata, ...(labels && { labels }), ...(annotations && { annotations }), resourceVersion },
+            spec: wanted.spec,
+          };
+          return client.update(Scheduling, next as Scheduling, writing(asked));
         };
-        return shown(await client.update(Scheduling, next as Scheduling, dryRun(asked.query)).catch(overtaken));
+        // Whoever does not say what it has to be does not care who else has written meanwhile.
+        return shown(await (expected === undefined ? retryOnConflict(replace) : replace()).catch(overtaken));
       },
     },
     {
       ...{ method: "PATCH", path: "/v1/schedulings/{name}", tag, summary: "Change a decision", params: nameParams },
       description: "A JSON merge patch (RFC 7386) of the manifest.",
       query,
-      body: z.strictObject({ metadata: z.looseObject({}).optional(), spec: z.looseObject({}).optional() }),
+      body: patch,
       bodyTypes: ["application/merge-patch+json", "application/json"],
       ...{ bodyExample: { spec: { reason: "by hand" } }, conditional: true },
-      answer: { status: 200, description: "The Scheduling as it is now.", schema: schedulingView },
+      answer: { status: 200, description: "The Scheduling as it is now.", schema: schedulingView, tagged: true },
       errors: [404, 412, 415, 422],
-      rights: [{ verb: "patch", resource }],
+      rights: [{ verb: "patch", resource, named: true }],
       handle: async (asked) => {
-        const { metadata = {}, spec } = asked.body as { metadata?: Record<string, unknown>; spec?: object };
+        const { metadata, spec } = asked.body as z.output<typeof patch>;
         const resourceVersion = versionIn(asked);
-        const { labels, annotations } = metadata;
         const merge = {
-          metadata: {
-            ...(labels !== undefined && { labels }),
-            ...(annotations !== undefined && { annotations }),
-            ...(resourceVersion !== undefined && { resourceVersion }),
-          },
+          metadata: { ...metadata, ...(resourceVersion !== undefined && { resourceVersion }) },
           ...(spec && { spec }),
         };
         const key = world.key(asked.params.name ?? "");
-        return shown(await client.patch(Scheduling, key, { merge }, dryRun(asked.query)).catch(overtaken));
+        return shown(await client.patch(Scheduling, key, { merge }, writing(asked)).catch(overtaken));
       },
     },
     {
       ...{ method: "DELETE", path: "/v1/schedulings/{name}", tag, summary: "Take a decision back", params: nameParams },
       description: "Jobs that it has are released.",
-      query,
+      ...{ query, conditional: true },
       answer: { status: 204, description: "It is gone, or about to be." },
-      errors: [404],
-      rights: [{ verb: "delete", resource }],
-      handle: async ({ params, query }) => {
-        await client.delete(Scheduling, world.key(params.name ?? ""), dryRun(query));
+      errors: [404, 412],
+      rights: [{ verb: "delete", resource, named: true }],
+      handle: async (asked) => {
+        await client.delete(Scheduling, world.key(asked.params.name ?? ""), deletion(asked)).catch(overtaken);
         return {};
       },
     },
   ];
 }
 
+/** Nodes, and which slots are on them. */
 export function nodeRoutes(world: World): Route[] {
   const tag = "nodes";
-  const rights = [{ verb: "list", resource: "nodes", group: "" }];
-  const slotsOn = (node = "") => world.slots.list().filter(({ spec }) => spec.nodeName === node);
+  const right = { resource: "nodes", group: "", clusterWide: true } as const;
+  /** On each node, for whoever may know. */
+  const slotsFor = async ({ may }: Asked) => {
+    const slots = (await may({ verb: "list", resource: "slots" })) ? world.slots.list() : [];
+    const byNode = Map.groupBy(slots, ({ spec }) => spec.nodeName);
+    return (node: coreV1.Node) => nodeViewOf(node, byNode.get(node.metadata.name ?? "") ?? []);
+  };
   return [
     {
       ...{ method: "GET", path: "/v1/nodes", tag, summary: "All nodes", query: pageQuery },
       answer: { status: 200, description: "Nodes, by name.", schema: pageOf(nodeView) },
-      rights,
-      handle: async ({ query }) => {
-        const { items, ...rest } = paged(world.nodes.list(), query);
-        return { body: { items: items.map((node) => nodeViewOf(node, slotsOn(node.metadata.name))), ...rest } };
+      rights: [{ verb: "list", ...right }],
+      handle: async (asked) => {
+        const { items, ...rest } = paged(world.nodes.list(), asked.query);
+        return { body: { items: items.map(await slotsFor(asked)), ...rest } };
       },
     },
     {
       ...{ method: "GET", path: "/v1/nodes/{name}", tag, summary: "One node", params: nameParams },
-      answer: { status: 200, description: "The node.", schema: nodeView },
+      answer: { status: 200, description: "The node.", schema: nodeView, tagged: true },
       errors: [404],
-      rights,
+      rights: [{ verb: "get", named: true, ...right }],
       handle: async (asked) => {
-        const node = mustExist(world.nodes.get({ name: asked.params.name ?? "" }), "node", asked.params.name ?? "");
-        return one(nodeViewOf(node, slotsOn(node.metadata.name)), asked);
+        const { name = "" } = asked.params;
+        const node = mustExist(world.nodes.get({ name }), "node", name);
+        return one((await slotsFor(asked))(node), asked);
       },
     },
   ];

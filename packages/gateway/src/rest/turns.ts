@@ -10,7 +10,10 @@ const schedulerParams = z.object({
     .string()
     .min(1)
     .max(40)
-    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
+    .regex(
+      /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
+      "must be lower case letters, digits and '-', with a letter or digit at both ends",
+    )
     .describe("The scheduler's own name: one process at a time goes by it."),
 });
 
@@ -21,6 +24,7 @@ const RIGHTS = [
   { verb: "list", resource: "slots" },
 ];
 
+/** One endpoint for schedulers, and one to end. */
 export function turnRoutes(turns: Turns): Route[] {
   const tag = "schedulers";
   return [

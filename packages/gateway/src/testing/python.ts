@@ -35,11 +35,11 @@ async function succeeded(running: Promise<Ended>): Promise<void> {
   if (code !== 0) throw new Error(`a package of Python could not be installed: ${output}`);
 }
 
-/** Runs a program until it ends. */
-export function run(program: string, args: readonly string[]): Promise<Ended> {
+/** Runs a program until it ends. @param cwd - Where it may leave files. Default: here. */
+export function run(program: string, args: readonly string[], cwd?: string): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1", NO_COLOR: "1" };
-    const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"], ...(cwd !== undefined && { cwd }) });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => {

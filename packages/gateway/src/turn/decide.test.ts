@@ -89,6 +89,13 @@ describe("decisions", () => {
     expect(outcome).toEqual({ starts: [{ job: "a", slots: [5] }], releases: ["old", "b"], rejected: [] });
   });
 
+  it("T7 a release that is rejected frees nothing", () => {
+    const unclear = { job: "old", release: true, executors: 1 } as Decision;
+    const { starts, rejected } = decide([{ job: "a", slots: [5] }, unclear], situation());
+    expect(starts).toEqual([]);
+    expect(rejected.map(({ code }) => code)).toEqual(["BERTH_SLOT_TAKEN", "BERTH_DECISION_UNCLEAR"]);
+  });
+
   it("T5 never give a slot away twice, and lose no decision, whatever they are", () => {
     const decision = fc.record(
       {

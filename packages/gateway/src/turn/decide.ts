@@ -33,7 +33,7 @@ export function decide(decisions: readonly Decision[], situation: Situation): Ou
   const starts: { job: string; slots: readonly number[]; reason?: string }[] = [];
   const rejected: Rejection[] = [];
   const pool = new Pool(situation);
-  for (const { job, release } of decisions) if (release) pool.vacate(situation.runningJob(job)?.slots ?? []);
+  for (const job of releasedBy(decisions, situation)) pool.vacate(situation.runningJob(job)?.slots ?? []);
   for (const decision of decisions) {
     const { job, reason } = decision;
     const problem = problemWith(decision, seen, situation) ?? pool.problemWith(decision);
@@ -43,6 +43,16 @@ export function decide(decisions: readonly Decision[], situation: Situation): Ou
     seen.add(job);
   }
   return { starts, releases: [...releases], rejected };
+}
+
+/** Jobs that will be released: others' slots can be given away only if theirs really go. */
+function releasedBy(decisions: readonly Decision[], situation: Situation): string[] {
+  const seen = new Set<string>();
+  return decisions.flatMap((decision) => {
+    const isReleased = decision.release === true && problemWith(decision, seen, situation) === undefined;
+    seen.add(decision.job);
+    return isReleased ? [decision.job] : [];
+  });
 }
 
 interface Problem {

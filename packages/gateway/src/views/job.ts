@@ -18,6 +18,7 @@ export function wantsToRun({ metadata, status }: BatchJob): boolean {
   return !hasEnded || metadata.annotations?.[annotation.rerunAfter] === String(run);
 }
 
+/** One run of a job. */
 export function runViewOf(run: JobRun, epoch: Epoch): RunView {
   const { number, outcome, message, startTime, completionTime, seconds, testbed, slots, neighbours = [] } = run;
   return {
@@ -47,7 +48,7 @@ export function jobBasics(job: BatchJob, epoch: Epoch) {
   };
 }
 
-/** @param isHeld - Whether a Scheduling has it, or is about to. */
+/** A job. @param isHeld - Whether a Scheduling has it, or is about to. */
 export function jobViewOf(job: BatchJob, epoch: Epoch, isHeld: boolean): JobView {
   const { metadata, spec, status = {} } = job;
   const { phase = "Ready", startTime, completionTime, executors, conditions = [] } = status;

@@ -5,6 +5,7 @@ import { label } from "../names.ts";
 import type { Epoch } from "./epoch.ts";
 import { nameIn } from "./job.ts";
 
+/** A testbed. @param scheduler - The external one that has it. */
 export function testbedViewOf({ metadata, spec, status }: Testbed, scheduler: string | undefined): TestbedView {
   const ready = findCondition(status?.conditions ?? [], "Ready");
   return {
@@ -21,6 +22,7 @@ export function testbedViewOf({ metadata, spec, status }: Testbed, scheduler: st
   };
 }
 
+/** A slot. */
 export function slotViewOf({ metadata, spec, status = {} }: Slot, epoch: Epoch): SlotView {
   return {
     testbed: spec.testbed,
@@ -36,6 +38,7 @@ export function slotViewOf({ metadata, spec, status = {} }: Slot, epoch: Epoch):
   };
 }
 
+/** A Scheduling. */
 export function schedulingViewOf({ metadata, spec, status = {} }: Scheduling, epoch: Epoch): SchedulingView {
   const message = findCondition(status.conditions ?? [], "Progressing")?.message;
   const scheduler = metadata.labels?.[label.scheduler];
@@ -70,6 +73,7 @@ function entriesOf(spec: Scheduling["spec"], status: NonNullable<Scheduling["sta
   });
 }
 
+/** A node, with the slots that are on it. */
 export function nodeViewOf({ metadata, spec, status }: coreV1.Node, slots: readonly Slot[]): NodeView {
   const ready = status?.conditions?.find(({ type }) => type === "Ready");
   return {
@@ -78,9 +82,13 @@ export function nodeViewOf({ metadata, spec, status }: coreV1.Node, slots: reado
     schedulable: !spec?.unschedulable,
     labels: metadata.labels ?? {},
     allocatable: texts(status?.allocatable ?? {}),
-    slots: slots.map((slot) => ({ testbed: slot.spec.testbed, id: slot.spec.position })).sort((a, b) => a.id - b.id),
+    slots: slots.map((slot) => ({ testbed: slot.spec.testbed, id: slot.spec.position })).sort(bySlot),
     version: metadata.resourceVersion ?? "",
   };
+}
+
+function bySlot(a: { testbed: string; id: number }, b: { testbed: string; id: number }): number {
+  return a.testbed === b.testbed ? a.id - b.id : a.testbed < b.testbed ? -1 : 1;
 }
 
 function texts(amounts: Readonly<Record<string, unknown>>): Record<string, string> {
