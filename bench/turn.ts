@@ -63,7 +63,7 @@ async function start(cluster: "embedded" | "local", slots: number, signal: Abort
     text += String(chunk);
     if (/kubectl --kubeconfig \S+ get/.test(text)) break;
   }
-  const url = /Berth is at (\S+)/.exec(text)?.[1];
+  const url = /Berth is at ([^\s,]+)/.exec(text)?.[1];
   const kubeconfig = /--kubeconfig (\S+)/.exec(text)?.[1];
   if (url === undefined || kubeconfig === undefined) throw new Error(`Berth did not start: ${text}`);
   return {
