@@ -105,15 +105,21 @@ async function reconcile(
   const rendered = order && adapterOf(job, options)?.render(order);
   const problem = rendered && "problem" in rendered ? rendered.problem.message : missing(job, step, order, options);
   if (problem !== undefined) step = refused(job, step, world, problem);
-  const left = isMinor(job, step.status) ? lull.left(keyText(request), clock.now()) : 0;
+  const say = () => tell(job, step, client, clock, options.events);
+  if (order && rendered && "object" in rendered && step.action.type === "create") {
+    // There is more to say in a moment, when it is there; if it cannot be, then this.
+    await create(job, rendered.object, step.action, world.claim as Claim, client, options).catch(async (error) => {
+      await say();
+      throw error;
+    });
+    return { requeue: true };
+  }
+  const left = isPassing(job, step.status) ? lull.left(keyText(request), clock.now()) : 0;
   if (left === 0) {
     lull.over(keyText(request));
-    if (!(await tell(job, step, client, clock, options.events))) return { requeue: true };
+    if (!(await say())) return { requeue: true };
   }
   if (step.action.type === "remove") await remove(job, step.action.name, client, options);
-  if (order && rendered && "object" in rendered && step.action.type === "create") {
-    await create(job, rendered.object, step.action, world.claim as Claim, client, options);
-  }
   const wakeAt = [
     left > 0 ? clock.now() + left : Number.POSITIVE_INFINITY,
     step.action.type === "wait" ? step.action.until : Number.POSITIVE_INFINITY,
@@ -198,6 +204,13 @@ function refused(job: BatchJob, { status }: JobStep, world: JobWorld, message: s
   const step = nextStep({ ...job, spec, status }, { ...world, applications: [failed] });
   const { application: _none, ...rest } = step.status;
   return { ...step, status: rest };
+}
+
+/** Whether it is likely to be something else in a moment: what is over then is not worth a line. */
+function isPassing(job: BatchJob, after: NonNullable<BatchJob["status"]>): boolean {
+  const { phase } = job.status ?? {};
+  if (phase === undefined && after.phase === "Ready") return true; // somebody may want it at once
+  return (phase === "Submitted" && after.phase === "Scheduled") || isMinor(job, after);
 }
 
 /** Whether nothing but the number of executors is new: of many that come one after the other, not each is worth a line. */
