@@ -5,10 +5,11 @@
 
 import { basename } from "node:path";
 import { Gateway } from "@berth/gateway";
-import { Client, HttpTransport, loadConnection } from "@berth/kube";
+import { Client, type Connection, HttpTransport } from "@berth/kube";
 import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
 import { BerthClient } from "@berth/sdk";
 import type { Command } from "commander";
+import { type ConnectionFlags, connectionOf } from "./connection.ts";
 import { CliError } from "./errors.ts";
 import { readRecord } from "./record.ts";
 
@@ -49,16 +50,12 @@ export async function asking<T>(flags: TargetFlags, work: (place: Place) => Prom
   const isNamed = kubeconfig !== undefined || context !== undefined || namespace !== undefined || allNamespaces;
   const isCluster = isNamed || (isPlugin() && flags.url === undefined);
   if (url !== undefined && !isCluster) return [await work(atGateway(url, token))];
-  const record = readRecord();
   if (!isCluster) {
+    const record = readRecord();
     if (record) return [await work(atGateway(record.url, token))];
     throw new CliError("BERTH_CLI_NO_GATEWAY", "there is no gateway that this command knows of");
   }
-  const file = kubeconfig ?? (process.env.KUBECONFIG ? undefined : record?.kubeconfig);
-  const connection = loadConnection({
-    ...(file !== undefined && { kubeconfig: file }),
-    ...(context !== undefined && { context }),
-  });
+  const connection = clusterOf({ kubeconfig, context });
   const transport = new HttpTransport(connection, { userAgent: "berth-cli" });
   try {
     const names = allNamespaces ? await namespacesOf(new Client(transport)) : [namespace ?? connection.namespace];
@@ -78,17 +75,19 @@ export async function onCluster<T>(
   { kubeconfig, context, namespace }: TargetFlags,
   work: (client: Client, namespace: string) => Promise<T>,
 ): Promise<T> {
-  const file = kubeconfig ?? (process.env.KUBECONFIG ? undefined : readRecord()?.kubeconfig);
-  const connection = loadConnection({
-    ...(file !== undefined && { kubeconfig: file }),
-    ...(context !== undefined && { context }),
-  });
+  const connection = clusterOf({ kubeconfig, context });
   const transport = new HttpTransport(connection, { userAgent: "berth-cli" });
   try {
     return await work(new Client(transport), namespace ?? connection.namespace);
   } finally {
     await transport.close();
   }
+}
+
+/** Unless another one is named, that of `berth up` on this machine. */
+function clusterOf({ kubeconfig, context }: ConnectionFlags): Connection {
+  const known = process.env.KUBECONFIG ? undefined : readRecord()?.kubeconfig;
+  return connectionOf({ kubeconfig: kubeconfig ?? known, context });
 }
 
 function atGateway(url: string, token: string | undefined): Place {

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import {
   Client,
   type Clock,
+  integer,
   type Logger,
   orAborted,
   type Random,
@@ -185,5 +186,5 @@ function guardFor(
 }
 
 function identityFrom(random: Random): string {
-  return Math.floor(random.next() * 2 ** 48).toString(16);
+  return integer(random, 0, 2 ** 48).toString(16);
 }

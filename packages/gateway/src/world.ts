@@ -1,5 +1,5 @@
 /** What the gateway knows of the cluster: one namespace of it, kept up to date by watches. */
-import { Cache, type Client, type Clock, coordinationV1, coreV1, type Logger } from "@berth/kube";
+import { Cache, type Client, type Clock, coordinationV1, coreV1, informed, type Logger } from "@berth/kube";
 import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
 import { GatewayError } from "./errors.ts";
 import { Board } from "./turn/board.ts";
@@ -32,16 +32,8 @@ export class World {
     this.namespace = namespace;
     this.clock = clock;
     this.epoch = epoch;
-    const [selector] = Object.entries(LEASE_LABELS).map(([key, value]) => `${key}=${value}`);
-    this.cache = new Cache(client, {
-      ...{ namespace, clock, log },
-      kinds: [
-        {
-          kind: coordinationV1.Lease,
-          options: selector === undefined ? {} : { labelSelector: selector, namespace, clock, log },
-        },
-      ],
-    });
+    const ours = informed(coordinationV1.Lease, { labelSelector: { matchLabels: LEASE_LABELS } });
+    this.cache = new Cache(client, { namespace, clock, log, kinds: [ours] });
     for (const kind of [BatchJob, Scheduling, Slot, Testbed, coreV1.Node, coordinationV1.Lease]) {
       this.cache.informer(kind as typeof BatchJob);
     }

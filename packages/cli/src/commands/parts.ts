@@ -2,22 +2,14 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { Gateway, gatewayInstallation } from "@berth/gateway";
-import { HttpTransport, jsonLogger, loadConnection, WallClock } from "@berth/kube";
+import { HttpTransport, jsonLogger, untilAborted, WallClock } from "@berth/kube";
 import { installation, runOperator, schedulerConfiguration } from "@berth/operator";
 import { stringify } from "yaml";
+import { type ConnectionFlags, connectionOf } from "../connection.ts";
 import { CliError } from "../errors.ts";
 
-interface PartFlags {
-  readonly kubeconfig?: string;
-  readonly context?: string;
+interface PartFlags extends ConnectionFlags {
   readonly namespace?: string;
-}
-
-function connectionOf({ kubeconfig, context }: PartFlags) {
-  return loadConnection({
-    ...(kubeconfig !== undefined && { kubeconfig }),
-    ...(context !== undefined && { context }),
-  });
 }
 
 /** Until the signal is aborted. */
@@ -60,7 +52,7 @@ export async function gateway(flags: GatewayFlags, signal: AbortSignal): Promise
     signal,
   );
   console.error(`the gateway is at ${running.url}, its documentation at ${running.url}/docs`);
-  await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  await untilAborted(signal);
   await running.stop();
   await transport.close();
 }

@@ -1,5 +1,5 @@
 /** `berth up`: a cluster with operator and gateway, in one process, until Ctrl-C. */
-import { type Clock, jsonLogger, type Logger, silent, WallClock } from "@berth/kube";
+import { type Clock, jsonLogger, type Logger, silent, untilAborted, WallClock } from "@berth/kube";
 import { play } from "../demo/play.ts";
 import { CliError } from "../errors.ts";
 import { removeRecord, writeKubeconfig, writeRecord } from "../record.ts";
@@ -83,11 +83,4 @@ function nextSteps(url: string, kubeconfig: string | undefined): string[] {
     `  PYTHONPATH=clients/python BERTH_URL=${url} python3 examples/schedulers/fifo.py`,
     ...(kubeconfig === undefined ? [] : [`  kubectl --kubeconfig ${kubeconfig} get berth`]),
   ];
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -6,7 +6,6 @@ import {
   type Clock,
   HttpTransport,
   type Logger,
-  loadConnection,
   Manager,
   silent,
   sleep,
@@ -16,6 +15,7 @@ import {
 } from "@berth/kube";
 import { Testbed } from "@berth/model";
 import { addOperator, install, installedAdapters, OPERATOR } from "@berth/operator";
+import { connectionOf } from "../connection.ts";
 
 /** Nodes with this label have slots; its value says in which order. */
 export const SLOT_LABEL = "berth.dev/slots";
@@ -145,7 +145,7 @@ async function groundFor(options: BerthOptions, clock: Clock): Promise<Ground> {
       nodes: Array.from({ length: nodes }, (_, i) => ({ labels: { [SLOT_LABEL]: String(i) } })),
       ...(signal && { signal }),
     });
-    const transport = new HttpTransport(loadConnection({ kubeconfig: local.kubeconfig }), { clock });
+    const transport = new HttpTransport(connectionOf({ kubeconfig: local.kubeconfig }), { clock });
     return {
       transport,
       kubeconfig: { path: local.kubeconfig },
@@ -155,13 +155,8 @@ async function groundFor(options: BerthOptions, clock: Clock): Promise<Ground> {
       },
     };
   }
-  const { kubeconfig, context } = cluster;
-  const found = loadConnection({
-    ...(kubeconfig !== undefined && { kubeconfig }),
-    ...(context !== undefined && { context }),
-  });
-  const transport = new HttpTransport(found, { clock });
-  return { transport, kubeconfig: { path: kubeconfig }, close: () => transport.close() };
+  const transport = new HttpTransport(connectionOf(cluster), { clock });
+  return { transport, kubeconfig: { path: cluster.kubeconfig }, close: () => transport.close() };
 }
 
 /** Only on clusters that were made for it: on others somebody decides which nodes have slots. */

@@ -5,7 +5,6 @@
  * It goes by claims and not by the states of Slots, which are told a moment later: a slot is free when no job asks for it in its
  * `creationRequest` and no Scheduling that has yet to be carried out names it.
  */
-import { keyText } from "@berth/kube";
 import type { BatchJob, QueuedJob, RunningJob, Scheduling, Slot, TurnEvent, TurnSlot } from "@berth/model";
 import type { Epoch } from "../views/epoch.ts";
 import { jobBasics, wantsToRun } from "../views/job.ts";
@@ -33,19 +32,8 @@ export interface BoardOptions {
   readonly onNews: () => void;
 }
 
-/** Of which kinds a scheduler is told at once. Of others it hears with the next turn: it has brought them about. */
-const NEWS: ReadonlySet<TurnEvent["type"]> = new Set([
-  "job.submitted",
-  "job.completed",
-  "job.failed",
-  "job.released",
-  "job.deleted",
-  "slot.added",
-  "slot.removed",
-  "slot.freed",
-  "slot.available",
-  "slot.unavailable",
-]);
+/** What a scheduler has brought about itself: it hears of it with the next turn. Of everything else it is told at once. */
+const NO_NEWS: ReadonlySet<TurnEvent["type"]> = new Set(["job.claimed", "job.started", "call"]);
 
 /** How many events are remembered: whoever was away for longer is told how things are, not what happened. */
 const LONGEST_MEMORY = 10_000;
@@ -141,7 +129,7 @@ export class Board {
     for (let index = this.#events.length - 1; index >= 0; index--) {
       const entry = this.#events[index] as Entry;
       if (entry.version <= version) return false;
-      if (NEWS.has(entry.event.type)) return true;
+      if (!NO_NEWS.has(entry.event.type)) return true;
     }
     return false;
   }
@@ -219,7 +207,7 @@ export class Board {
     if (!this.#isSynced) return;
     const before = this.#events.length;
     this.#update();
-    if (this.#events.slice(before).some(({ event }) => NEWS.has(event.type))) this.#options.onNews();
+    if (this.#events.slice(before).some(({ event }) => !NO_NEWS.has(event.type))) this.#options.onNews();
   }
 
   #update(): void {
@@ -360,5 +348,5 @@ function changes<K, T>(lines: ReadonlyMap<K, Line<T | undefined>>, since: number
 }
 
 function bySubmission(a: QueuedJob, b: QueuedJob): number {
-  return a.submitted - b.submitted || (keyText({ name: a.name }) < keyText({ name: b.name }) ? -1 : 1);
+  return a.submitted - b.submitted || (a.name < b.name ? -1 : 1);
 }
