@@ -65,6 +65,9 @@ describe("requests", () => {
     expect(server.connections).toBeLessThanOrEqual(2); // a second one if the first was still being read from
     await Promise.all(Array.from({ length: 20 }, () => client.list(Thing)));
     expect(server.connections).toBe(4);
+    for (let i = 1; i < 20; i++)
+      await client.delete(Thing, { namespace: "n", name: `t${i}` }, { gracePeriodSeconds: 0 });
+    expect(server.connections).toBe(4);
     const events = client.watch(Thing)[Symbol.asyncIterator]();
     await events.next();
     expect(server.connections).toBe(5);

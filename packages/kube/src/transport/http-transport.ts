@@ -174,6 +174,7 @@ export class HttpTransport implements Transport {
         ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
         ...(request.signal && { signal: request.signal }),
         ...this.#pools.limits[pool],
+        reset: false, // a DELETE with options would take its connection along otherwise, and a handshake costs more than it
       });
       // A request that waits for a connection notices its signal only when it gets one; it is not sent then.
       const response = await orAborted(sent, request.signal);

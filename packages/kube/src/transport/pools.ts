@@ -1,4 +1,5 @@
 /** Connections to an API server, kept for as long as they may be of use. */
+import { createSecureContext } from "node:tls";
 import type { Dispatcher } from "undici";
 import type { Connection } from "../connect/connection.ts";
 import type { Credential } from "../connect/credentials.ts";
@@ -85,8 +86,13 @@ export class Pools {
   #create(name: PoolName, certificate: string | undefined, key: string | undefined): Dispatcher {
     const { server, tls, proxy } = this.#connection;
     const connect = {
-      ...(tls.ca !== undefined && { ca: tls.ca }),
-      ...(certificate !== undefined && key !== undefined && { cert: certificate, key }),
+      // Certificates are read once for all connections: that is half the work of making one.
+      ...(server.startsWith("https:") && {
+        secureContext: createSecureContext({
+          ...(tls.ca !== undefined && { ca: tls.ca }),
+          ...(certificate !== undefined && key !== undefined && { cert: certificate, key }),
+        }),
+      }),
       ...(tls.serverName !== undefined && { servername: tls.serverName }),
       rejectUnauthorized: !tls.insecure,
       keepAlive: true,
