@@ -38,7 +38,7 @@ describe("a pace", () => {
 
   it("may have a least time", () => {
     const clock = new VirtualClock();
-    const pace = new Pace(500);
+    const pace = new Pace({ leastMs: 500 });
     pace.done("a", 4000, clock);
     expect(pace.delay("a", clock)).toBe(500);
   });

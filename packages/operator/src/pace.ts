@@ -4,16 +4,21 @@
  */
 import type { Clock } from "@berth/kube";
 
-/** How much may be looked at in a millisecond. */
-const A_MILLISECOND = 40;
+export interface PaceOptions {
+  /** Between two looks, however little there is to see. Default: 0. */
+  readonly leastMs?: number;
+  /** How much may be looked at in a millisecond. Default: 40. */
+  readonly eachMs?: number;
+}
 
 export class Pace {
   readonly #next = new Map<string, number>();
   readonly #leastMs: number;
+  readonly #eachMs: number;
 
-  /** @param leastMs - Between two looks, however little there is to see. */
-  constructor(leastMs = 0) {
+  constructor({ leastMs = 0, eachMs = 40 }: PaceOptions = {}) {
     this.#leastMs = leastMs;
+    this.#eachMs = eachMs;
   }
 
   /** In how many milliseconds it may be done: 0 is now. */
@@ -23,6 +28,6 @@ export class Pace {
 
   /** It is being done. @param size - How much there is to look at. */
   done(key: string, size: number, clock: Clock): void {
-    this.#next.set(key, clock.steady() + Math.max(this.#leastMs, size / A_MILLISECOND));
+    this.#next.set(key, clock.steady() + Math.max(this.#leastMs, size / this.#eachMs));
   }
 }

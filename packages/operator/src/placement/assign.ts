@@ -35,7 +35,7 @@ export function assign(
   const placed: Assignment[] = [];
   const waiting: coreV1.Pod[] = [];
   const free = new Set(slots);
-  for (const pod of pods.toSorted(byAge)) {
+  for (const pod of pods) {
     if (isOver(pod)) continue;
     const slot = slotOf(pod) ?? entering.get(pod.metadata.uid ?? "");
     if (slot === undefined) waiting.push(pod);
@@ -46,7 +46,7 @@ export function assign(
   }
   const [fresh, surplus]: [Assignment[], coreV1.Pod[]] = [[], []];
   const left = [...free].sort((a, b) => a - b);
-  for (const pod of waiting) {
+  for (const pod of waiting.sort(byAge)) {
     // Who is about to go needs none; who has a node already was not put there by us.
     if (pod.metadata.deletionTimestamp !== undefined || pod.spec?.nodeName) continue;
     const slot = left.shift();
@@ -70,20 +70,21 @@ export function isOver({ status }: coreV1.Pod): boolean {
 }
 
 /** The oldest first; of those that are as old, by index if they have one, and by name. */
-function byAge(a: coreV1.Pod, b: coreV1.Pod): number {
-  const [first, second] = [ageOf(a), ageOf(b)];
-  for (const [index, value] of first.entries()) {
-    const other = second[index] as string | number;
-    if (value !== other) return value < other ? -1 : 1;
-  }
-  return 0;
+function byAge({ metadata: a }: coreV1.Pod, { metadata: b }: coreV1.Pod): number {
+  return (
+    compare(a.creationTimestamp ?? "", b.creationTimestamp ?? "") ||
+    indexIn(a.labels) - indexIn(b.labels) ||
+    compare(a.name ?? "", b.name ?? "")
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 const INDEXES = ["batch.kubernetes.io/job-completion-index", "spark-exec-id"];
 
-function ageOf({ metadata }: coreV1.Pod): (string | number)[] {
-  const { creationTimestamp = "", labels = {}, name = "" } = metadata;
-  const index =
-    INDEXES.map((each) => Number(labels[each])).find((each) => Number.isInteger(each)) ?? Number.MAX_SAFE_INTEGER;
-  return [creationTimestamp, index, name];
+function indexIn(labels: Readonly<Record<string, string>> = {}): number {
+  const index = INDEXES.map((each) => Number(labels[each])).find(Number.isInteger);
+  return index ?? Number.MAX_SAFE_INTEGER;
 }

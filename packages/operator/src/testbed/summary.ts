@@ -30,7 +30,7 @@ export interface SummaryControllerOptions {
 export const summaryRights = [may(SEE, Testbed), may(["patch"], Testbed, "status"), may(SEE, Slot)];
 
 export function summaryController({ cache, events }: SummaryControllerOptions): ControllerOptions<Testbed> {
-  const pace = new Pace(EVERY_MS);
+  const pace = new Pace({ leastMs: EVERY_MS });
   return {
     name: "summary",
     for: Testbed,
