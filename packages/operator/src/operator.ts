@@ -50,6 +50,13 @@ export function addOperator(manager: Manager, options: OperatorOptions): Operato
   indexForSchedulings(cache);
   indexForSeats(cache);
   keepUp(manager, ledger);
+  const { metrics } = manager;
+  metrics.figures("berth_slots", "Slots that are claimed, and that have an executor in them", "state", () =>
+    ledger.figures(),
+  );
+  metrics.figures("berth_ledger_violations", "Slots or jobs that break a rule of the ledger", "rule", () =>
+    ledger.violations(),
+  );
   manager.addController(testbedController({ cache, ledger }));
   manager.addController(summaryController({ cache, events }));
   manager.addController(slotController({ cache, ledger, placing, placement, ghostImage }));

@@ -22,6 +22,19 @@ describe("metrics", () => {
     }
   });
 
+  it("M5 show figures of the program's own, as they are now", async () => {
+    const metrics = new Metrics();
+    let ships: Record<string, number> = { red: 1, blue: 2 };
+    metrics.figures("harbour_ships", "Ships in the harbour", "colour", () => ships);
+    expect(await metrics.registry.metrics()).toContain(
+      'harbour_ships{colour="red"} 1\nharbour_ships{colour="blue"} 2\n',
+    );
+    ships = { blue: 3 };
+    const page = await metrics.registry.metrics();
+    expect(page).toContain('harbour_ships{colour="blue"} 3\n');
+    expect(page).not.toContain("red");
+  });
+
   it("M5 show a controller's zeros before anything has happened, and its queue as it is now", async () => {
     const metrics = new Metrics();
     const clock = new VirtualClock();

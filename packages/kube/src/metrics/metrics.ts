@@ -153,6 +153,20 @@ export class Metrics {
     this.#slowpath.inc({ name });
   }
 
+  /** Figures of the program's own, one for each value of a label, asked for whenever somebody looks. */
+  figures(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const [value, figure] of Object.entries(read())) this.set({ [label]: value }, figure);
+      },
+    });
+  }
+
   /** What is asked of the queues when somebody looks, since it changes by itself as time goes by. */
   #collectQueues(): void {
     const queues = this.#queues;

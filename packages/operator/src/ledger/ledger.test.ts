@@ -58,6 +58,20 @@ describe("a ledger", () => {
     expect([...ledger.losers(), ledger.claimOf("n/late")?.slots]).toEqual([[1, 2]]);
   });
 
+  it("L5 counts what must not be: claims on one slot, a slot given away with somebody in it, claims that are void", () => {
+    const ledger = new Ledger();
+    ledger.setJob("n/a", job("a", [1, 2], "1"));
+    ledger.setPod("u", executor("a", 1));
+    expect(ledger.figures()).toEqual({ claimed: 2, occupied: 1 });
+    expect(ledger.violations()).toEqual({ L1: 0, L3: 0, L4: 0 });
+    ledger.setJob("n/b", job("b", [1, 2], "2"));
+    expect(ledger.violations()).toEqual({ L1: 2, L3: 1, L4: 1 });
+    ledger.setJob("n/a", undefined);
+    expect(ledger.violations()).toEqual({ L1: 0, L3: 1, L4: 0 });
+    ledger.setPod("u", undefined);
+    expect(ledger.violations()).toEqual({ L1: 0, L3: 0, L4: 0 });
+  });
+
   it("L4 does not let a claim lose to one that has lost itself", () => {
     const ledger = new Ledger();
     for (const [name, slots, time] of [

@@ -108,6 +108,22 @@ export class Ledger {
     return losers;
   }
 
+  /** How many slots are claimed, and in how many there is an executor. */
+  figures(): { readonly claimed: number; readonly occupied: number } {
+    return { claimed: this.#claimants.size, occupied: this.#occupants.size };
+  }
+
+  /** By rule: how many slots, and for L4 how many jobs, are not as they are to be. All of them are 0, or pass in a moment. */
+  violations(): { readonly L1: number; readonly L3: number; readonly L4: number } {
+    const isDisputed = (slot: string, jobs: ReadonlyMap<string, string>) =>
+      [...jobs.values()].some((job) => [...(this.#claimants.get(slot) ?? [job])].some((other) => other !== job));
+    return {
+      L1: [...this.#claimants.values()].filter(({ size }) => size > 1).length,
+      L3: [...this.#occupants].filter(([slot, jobs]) => isDisputed(slot, jobs)).length,
+      L4: this.losers().size,
+    };
+  }
+
   #enter(claim: Claim): void {
     this.#claims.set(claim.job, claim);
     for (const slot of claim.slots) {
