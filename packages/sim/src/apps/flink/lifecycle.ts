@@ -149,7 +149,7 @@ function afterChange(
       lastReconciledSpec: textOf(
         stops ? spec : { ...spec, ...(spec.job && { job: { ...spec.job, state: "suspended" } }) },
       ),
-      reconciliationTimestamp: now,
+      reconciliationTimestamp: Math.floor(now),
       state: stops ? "DEPLOYED" : "UPGRADING",
     },
   };
@@ -169,7 +169,7 @@ function deployed(flink: FlinkDeployment, now: number, jobId: string): FlinkDepl
       reconciliationStatus: {
         ...status.reconciliationStatus,
         lastReconciledSpec: textOf(spec),
-        reconciliationTimestamp: now,
+        reconciliationTimestamp: Math.floor(now),
         state: "DEPLOYED",
       },
       taskManager: {
