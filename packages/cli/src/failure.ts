@@ -1,5 +1,4 @@
 /** How a failure is told, and with which number a command ends: 1 for an error, 2 for a wrong call. */
-import { KubeError } from "@berth/kube";
 import { BerthError } from "@berth/sdk";
 import { CommanderError } from "commander";
 import { CliError } from "./errors.ts";
@@ -19,9 +18,8 @@ export function report(error: unknown, called: string): number {
     return error.code === "BERTH_CLI_USAGE" ? 2 : 1;
   }
   const { code, remedy } = error as { code?: string; remedy?: string };
-  if (error instanceof KubeError || remedy !== undefined) {
-    console.error(`${called}: ${(error as Error).message}${code === undefined ? "" : ` (${code})`}`);
-    if (remedy !== undefined) console.error(remedy);
+  if (remedy !== undefined) {
+    console.error(`${called}: ${(error as Error).message}${code === undefined ? "" : ` (${code})`}\n${remedy}`);
     return 1;
   }
   if (error instanceof TypeError && error.cause instanceof Error) {

@@ -108,6 +108,20 @@ describe("berth", () => {
     expect(said("manifests", "--scheduler-config")).toContain("kind: KubeSchedulerConfiguration");
   });
 
+  it("loads only what a command needs: whoever asks a gateway need not wait for Kubernetes", () => {
+    const hook = `import { registerHooks } from "node:module";
+      registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });`;
+    const loaded = (...given: string[]) => {
+      const args = ["--import", `data:text/javascript,${encodeURIComponent(hook)}`, PROGRAM, ...given];
+      const { stderr, status } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
+      expect(status, stderr).toBe(0);
+      return new Set([...stderr.matchAll(/packages\/([a-z]+)\/src\//g)].map(([, name]) => name));
+    };
+    expect(loaded("version")).toEqual(new Set(["cli"]));
+    for (const noun of ["jobs", "slots", "testbeds"]) expect(loaded("get", noun)).toEqual(new Set(["cli", "sdk"]));
+    expect(loaded("get", "testbeds", "-A")).toContain("kube");
+  });
+
   it("watch writes a line for each thing that happens, if there is no terminal", async () => {
     const watching = spawn(process.execPath, [PROGRAM, "watch"], { env });
     let lines = "";

@@ -1,10 +1,14 @@
 /** The command `berth`, also `kubectl berth`. What a command needs is loaded when it is called. */
 import { Command, InvalidArgumentError, Option } from "commander";
+import type { GatewayFlags } from "./commands/gateway.ts";
 import type { GetFlags } from "./commands/get.ts";
-import type { LogsFlags, WriteFlags } from "./commands/jobs.ts";
+import type { WriteFlags } from "./commands/jobs.ts";
+import type { LogsFlags } from "./commands/logs.ts";
+import type { ManifestFlags } from "./commands/manifests.ts";
+import type { OperatorFlags } from "./commands/operator.ts";
 import type { UpFlags } from "./commands/up.ts";
+import { isPlugin, type TargetFlags, withTarget } from "./flags.ts";
 import { FORMATS } from "./table.ts";
-import { isPlugin, type TargetFlags, withTarget } from "./target.ts";
 
 const called = isPlugin() ? "kubectl berth" : (process.env.BERTH_CALLED ?? "berth");
 
@@ -62,7 +66,7 @@ program
   .option("--context <name>", "of the kubeconfig")
   .option("-n, --namespace <name>", "where its lease is", "berth-system")
   .option("--leader-election", "one of several replicas: only the leader works")
-  .action(async (flags: PartFlags) => (await import("./commands/parts.ts")).operator(flags, interrupted.signal));
+  .action(async (flags: OperatorFlags) => (await import("./commands/operator.ts")).operator(flags, interrupted.signal));
 
 program
   .command("gateway")
@@ -81,13 +85,7 @@ program
   .option("--tls-cert <file>", "its certificate")
   .option("--tls-key <file>", "its key")
   .option("--allow-origin <origin...>", "web pages that may use it, besides its own")
-  .action(async (flags: PartFlags) => (await import("./commands/parts.ts")).gateway(flags, interrupted.signal));
-
-interface PartFlags extends Record<string, unknown> {
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly namespace?: string;
-}
+  .action(async (flags: GatewayFlags) => (await import("./commands/gateway.ts")).gateway(flags, interrupted.signal));
 
 withTarget(program.command("submit"))
   .description("submit jobs, or decisions made by hand, from manifests as kubectl takes them")
@@ -106,11 +104,9 @@ withTarget(program.command("get"))
   .option("-A, --all-namespaces", "of a cluster")
   .option("-w, --watch", "and a line for each change, until Ctrl-C")
   .option("--no-headers", "without the names of the columns")
-  .action(async (what: string, name: string | undefined, flags: GetFlags) => {
-    const [{ get }, { WallClock }] = await Promise.all([import("./commands/get.ts"), import("@berth/kube")]);
-    const clock = new WallClock();
-    await get(what, name, flags, () => clock.now() / 1000);
-  });
+  .action(async (what: string, name: string | undefined, flags: GetFlags) =>
+    (await import("./commands/get.ts")).get(what, name, flags),
+  );
 
 withTarget(program.command("explain"))
   .description("say why a job waits, where it is, or how it ended")
@@ -150,7 +146,7 @@ withTarget(program.command("logs"))
   .option("--executor <slot>", "only of the one in this slot")
   .option("-f, --follow", "and go on")
   .option("--tail <lines>", "only the last ones of each")
-  .action(async (name: string, flags: LogsFlags) => (await import("./commands/jobs.ts")).logs(name, flags));
+  .action(async (name: string, flags: LogsFlags) => (await import("./commands/logs.ts")).logs(name, flags));
 
 withTarget(program.command("watch"))
   .description("a live view of slots and queue, until Ctrl-C")
@@ -163,9 +159,7 @@ program
   .option("--serves <name>", "the namespace that the gateway serves", "default")
   .option("--scheduler-config", "print the configuration of a second kube-scheduler instead")
   .option("--extender-url <url>", "for it: where the extender is", "https://berth-extender.berth-system:9443")
-  .action(async (flags: { namespace: string; serves: string; schedulerConfig?: boolean; extenderUrl: string }) =>
-    (await import("./commands/parts.ts")).manifests(flags),
-  );
+  .action(async (flags: ManifestFlags) => (await import("./commands/manifests.ts")).manifests(flags));
 
 program
   .command("cluster")
@@ -173,7 +167,7 @@ program
   .argument("[arguments...]", "cluster --help says which")
   .allowUnknownOption()
   .helpOption(false)
-  .action(async (given: string[]) => (await import("./commands/parts.ts")).cluster(given));
+  .action(async (given: string[]) => (await import("./commands/cluster.ts")).cluster(given));
 
 program
   .command("completion")
@@ -184,7 +178,7 @@ program
 program
   .command("version")
   .description("print versions")
-  .action(async () => (await import("./commands/parts.ts")).version());
+  .action(async () => (await import("./commands/version.ts")).version());
 
 try {
   await program.parseAsync();

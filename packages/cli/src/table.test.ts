@@ -14,9 +14,10 @@ describe("tables", () => {
     expect(table(items, columns, { wide: true, headers: false })[0]).toBe("pi         12       because");
   });
 
-  it("are one of several forms", () => {
-    expect(formatted(items, "job", columns, { format: "name" })).toBe("job/pi\njob/terasort");
-    expect(JSON.parse(formatted(items, "job", columns, { format: "json" }))).toEqual({ items });
-    expect(formatted(items.slice(0, 1), "job", columns, { format: "yaml", single: true })).toBe("name: pi\nslots: 12");
+  it("are one of several forms", async () => {
+    expect(await formatted(items, "job", columns, { format: "name" })).toBe("job/pi\njob/terasort");
+    expect(JSON.parse(await formatted(items, "job", columns, { format: "json" }))).toEqual({ items });
+    const one = await formatted(items.slice(0, 1), "job", columns, { format: "yaml", single: true });
+    expect(one).toBe("name: pi\nslots: 12");
   });
 });

@@ -1,5 +1,4 @@
 /** Tables as kubectl prints them, and the other forms of output. Pure. */
-import { stringify } from "yaml";
 
 export interface Column<T> {
   readonly title: string;
@@ -35,15 +34,15 @@ export const FORMATS = ["json", "yaml", "wide", "name"] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** @param noun - Of one of them: "job". */
-export function formatted<T extends { readonly name: string }>(
+export async function formatted<T extends { readonly name: string }>(
   items: readonly T[],
   noun: string,
   columns: readonly Column<T>[],
   { format, headers, single }: { format?: Format | undefined; headers?: boolean; single?: boolean },
-): string {
+): Promise<string> {
   const value = single ? items[0] : { items };
   if (format === "json") return JSON.stringify(value, null, 2);
-  if (format === "yaml") return stringify(value).trimEnd();
+  if (format === "yaml") return (await import("yaml")).stringify(value).trimEnd();
   if (format === "name") return items.map(({ name }) => `${noun}/${name}`).join("\n");
   return table(items, columns, { wide: format === "wide", ...(headers !== undefined && { headers }) }).join("\n");
 }

@@ -1,8 +1,10 @@
 /** `berth get jobs|slots|testbeds|schedulings|nodes`: what there is, as kubectl would show it. */
 import type { BerthClient, JobView, NodeView, Page, SchedulingView, SlotView, TestbedView } from "@berth/sdk";
+import { now } from "../clock.ts";
 import { CliError } from "../errors.ts";
+import type { TargetFlags } from "../flags.ts";
 import { type Column, type Format, formatted } from "../table.ts";
-import { asking, type TargetFlags } from "../target.ts";
+import { asking } from "../target.ts";
 import { seconds } from "../view/picture.ts";
 
 export interface GetFlags extends TargetFlags {
@@ -137,8 +139,8 @@ const nouns = [jobs, slots, testbeds, schedulings, nodes] as readonly Noun<unkno
 /** What can be got, for help texts and completion. */
 export const NOUNS: readonly string[] = nouns.map(({ aliases }) => aliases[0] as string);
 
-/** @param name - Of one of them. Default: all. @param now - In seconds. */
-export async function get(what: string, name: string | undefined, flags: GetFlags, now: () => number): Promise<void> {
+/** @param name - Of one of them. Default: all. */
+export async function get(what: string, name: string | undefined, flags: GetFlags): Promise<void> {
   const [word, after] = what.split("/", 2) as [string, string?];
   const noun = nouns.find(({ aliases }) => aliases.includes(word.toLowerCase()));
   if (!noun) throw new CliError("BERTH_CLI_USAGE", `there are no ${word}: ${NOUNS.join(", ")}`);
@@ -154,18 +156,17 @@ export async function get(what: string, name: string | undefined, flags: GetFlag
   const items = found.flat() as Named<unknown>[];
   const single = wanted !== undefined;
   if (items.length === 0 && flags.output === undefined) console.error(`No ${NOUNS[nouns.indexOf(noun)]} found.`);
-  else console.log(print(noun, items, flags, now(), single));
-  if (flags.watch) await follow(noun, flags, wanted, now);
+  else console.log(await print(noun, items, flags, single));
+  if (flags.watch) await follow(noun, flags, wanted);
 }
 
-function print(
+async function print(
   noun: Noun<unknown>,
   items: readonly Named<unknown>[],
   { output, headers, allNamespaces }: GetFlags,
-  now: number,
   single: boolean,
-): string {
-  const own = noun.columns(now);
+): Promise<string> {
+  const own = noun.columns(now());
   const columns = allNamespaces ? [{ title: "NAMESPACE", of: (item: Named<unknown>) => item.namespace }, ...own] : own;
   return formatted(items, noun.one, columns, {
     format: output,
@@ -175,12 +176,7 @@ function print(
 }
 
 /** A line for each change from now on, until Ctrl-C. */
-async function follow(
-  noun: Noun<unknown>,
-  flags: GetFlags,
-  wanted: string | undefined,
-  now: () => number,
-): Promise<void> {
+async function follow(noun: Noun<unknown>, flags: GetFlags, wanted: string | undefined): Promise<void> {
   const { topic } = noun;
   if (topic === undefined) throw new CliError("BERTH_CLI_USAGE", `${noun.aliases[0]} cannot be watched`);
   await asking(flags, async ({ client }) => {
@@ -189,7 +185,7 @@ async function follow(
       const view = change.object as Named<{ testbed?: string; id?: number }>;
       const item = { ...view, name: view.name ?? `${view.testbed}-${view.id}` };
       if (wanted === undefined || item.name === wanted)
-        console.log(print(noun, [item], { ...flags, headers: false }, now(), true));
+        console.log(await print(noun, [item], { ...flags, headers: false }, true));
     }
   });
 }

@@ -1,10 +1,10 @@
-/** `berth submit`, `explain`, `release`, `retry`, `delete`, `logs`: what can be done with jobs. */
+/** `berth submit`, `explain`, `release`, `retry`, `delete`: what can be done with jobs. */
 import { readFileSync } from "node:fs";
-import { coreV1 } from "@berth/kube";
 import type { BerthClient } from "@berth/sdk";
 import { parseAllDocuments } from "yaml";
 import { CliError } from "../errors.ts";
-import { asking, onCluster, type TargetFlags } from "../target.ts";
+import type { TargetFlags } from "../flags.ts";
+import { asking } from "../target.ts";
 
 export interface WriteFlags extends TargetFlags {
   readonly dryRun?: boolean;
@@ -69,32 +69,5 @@ export async function withJobs(
       await act(client, name);
       console.log(`job/${name} ${done}${tried(flags.dryRun)}`);
     }
-  });
-}
-
-export interface LogsFlags extends TargetFlags {
-  readonly executor?: string;
-  readonly follow?: boolean;
-  readonly tail?: string;
-}
-
-/** What the executors of a job say, each line with its slot. */
-export async function logs(name: string, flags: LogsFlags): Promise<void> {
-  await onCluster(flags, async (client, namespace) => {
-    const { items } = await client.list(coreV1.Pod, { namespace, labelSelector: "berth.dev/role=executor" });
-    const own = items.filter(({ metadata }) => metadata.annotations?.["berth.dev/job"] === `${namespace}/${name}`);
-    const slotOf = (pod: coreV1.Pod) => pod.metadata.annotations?.["berth.dev/slot"];
-    const meant = flags.executor === undefined ? own : own.filter((pod) => slotOf(pod) === flags.executor);
-    if (meant.length === 0) throw new CliError("BERTH_CLI_USAGE", `job ${name} has no executors whose logs are kept`);
-    await Promise.all(
-      meant.map(async (pod) => {
-        const key = { namespace, name: pod.metadata.name ?? "" };
-        const options = {
-          ...(flags.follow && { follow: true }),
-          ...(flags.tail !== undefined && { tailLines: Number(flags.tail) }),
-        };
-        for await (const line of client.logs(key, options)) console.log(`[slot ${slotOf(pod) ?? "?"}] ${line}`);
-      }),
-    );
   });
 }

@@ -1,6 +1,7 @@
 /** `berth watch`: a live view of slots and queue. */
 import { WallClock } from "@berth/kube";
-import { asking, type TargetFlags } from "../target.ts";
+import type { TargetFlags } from "../flags.ts";
+import { asking } from "../target.ts";
 import { live } from "../view/live.ts";
 
 export async function watch(flags: TargetFlags, signal: AbortSignal): Promise<void> {
