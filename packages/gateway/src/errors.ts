@@ -17,7 +17,7 @@ export const errorCatalogue = {
   BERTH_BODY_TOO_LARGE: {
     status: 413,
     title: "The request is too large",
-    remedy: "Send less at once, or start the gateway with a higher --max-body.",
+    remedy: "Send less at once, or have the limit of the gateway raised (limits.bodyBytes).",
   },
   BERTH_HEADERS_TOO_LARGE: {
     status: 431,
@@ -65,6 +65,11 @@ export const errorCatalogue = {
     status: 429,
     title: "Too many requests",
     remedy: "Wait for as long as Retry-After says.",
+  },
+  BERTH_TOO_MANY_STREAMS: {
+    status: 429,
+    title: "Too many streams",
+    remedy: "Close streams that nobody reads, or read several topics in one.",
   },
   BERTH_UNAVAILABLE: {
     status: 503,

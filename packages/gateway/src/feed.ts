@@ -9,9 +9,10 @@ export interface Change {
   readonly topic: Topic;
   readonly type: "added" | "changed" | "removed";
   readonly name: string;
-  /** As REST would show it; of one that was removed, as it was. */
-  readonly object: unknown;
-  /** The change as JSON, `{"type":…,"name":…,"object":…}`: made once, however many listen. */
+  /**
+   * The change as JSON, `{"type":…,"name":…,"object":…}`: made once, however many listen. The object is as REST would show it; one
+   * that was removed, as it was.
+   */
   readonly json: string;
 }
 

@@ -14,18 +14,22 @@ import {
   WallClock,
 } from "@berth/kube";
 import { type Guard, openGuard } from "./auth/guard.ts";
+import { mustSee } from "./auth/listening.ts";
 import { ReviewGuard } from "./auth/reviews.ts";
+import { Streams } from "./auth/streams.ts";
 import { Changes } from "./changes.ts";
 import { GatewayError } from "./errors.ts";
+import type { TlsFiles } from "./http/certificate.ts";
 import { docsPage } from "./http/docs-page.ts";
 import { openApi } from "./http/openapi.ts";
 import { isLoopback } from "./http/origin.ts";
 import { defaultLimits, type Limits, Server } from "./http/server.ts";
-import { eventRoutes, rightToSee } from "./rest/events.ts";
+import { eventRoutes } from "./rest/events.ts";
 import { jobRoutes } from "./rest/jobs.ts";
 import { nodeRoutes, schedulingRoutes, testbedRoutes } from "./rest/others.ts";
 import { turnRoutes } from "./rest/turns.ts";
 import { StompServer } from "./stomp/server.ts";
+import { Standstill } from "./turn/standstill.ts";
 import { LeaseTenures, MemoryTenures } from "./turn/tenure.ts";
 import { Turns } from "./turn/turns.ts";
 import { Epoch } from "./views/epoch.ts";
@@ -45,12 +49,18 @@ export interface GatewayOptions {
   readonly authentication?: "kubernetes" | "none";
   /** For which tokens have to be made. Default: those of the API server. */
   readonly audiences?: readonly string[];
-  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  /** Files in PEM. When others are written in their place they are taken, within half a minute. Default: none, and no TLS. */
+  readonly tls?: TlsFiles;
   /** Origins of web pages that may use it. Default: none but its own. */
   readonly allowedOrigins?: readonly string[];
   readonly limits?: Partial<Limits>;
   /** Of the cluster. With a `VirtualClock` it stands still while a scheduler thinks. Default: the world's time. */
   readonly clock?: Clock;
+  /**
+   * With a `VirtualClock`, whether it also stands still while nobody waits for it: no scheduler for its next turn, and nothing that
+   * was decided for being carried out. For whoever does not wait for that clock himself. Default: no.
+   */
+  readonly standsStill?: boolean;
   /** For how long a virtual clock waits for a scheduler, in seconds of the world. Default: 60. */
   readonly thinkSeconds?: number;
   /** For how long a testbed is kept for a scheduler of which nothing is heard. Default: 30. */
@@ -63,6 +73,7 @@ export interface GatewayOptions {
 export class Gateway implements AsyncDisposable {
   readonly #world: World;
   readonly #turns: Turns;
+  readonly #standstill: Standstill | undefined;
   readonly #server: Server;
   readonly #stomp: StompServer;
   readonly #tls: boolean;
@@ -85,29 +96,39 @@ export class Gateway implements AsyncDisposable {
       : new LeaseTenures({ client, world, clock, identity: identityFrom(random), seconds: tenureSeconds });
     world.schedulerOf = (testbed) => tenures.holderOf(testbed);
     this.#world = world;
+    const hold = isVirtual ? () => clock.hold() : undefined;
+    this.#standstill = hold && options.standsStill ? new Standstill(world, hold) : undefined;
     this.#turns = new Turns({
       ...{ client, world, tenures, log, wallClock, thinkSeconds, tenureSeconds },
-      ...(isVirtual && { hold: () => clock.hold() }),
+      ...{ hold, standstill: this.#standstill },
     });
     const guard = guardFor(options, { client: reader, clock: wallClock, namespace });
     const limits = { ...defaultLimits, ...options.limits };
     this.#tls = tls !== undefined;
     this.#isOpen = guard.isOpen;
     this.#server = new Server({ guard, clock: wallClock, log, allowedOrigins, limits, tls });
-    const feed = new Changes(world);
+    const feed = new Changes(world, tenures);
+    const streams = new Streams(limits.streams);
     this.#server.add([
       ...turnRoutes(this.#turns),
       ...jobRoutes(world, client),
       ...schedulingRoutes(world, client),
       ...testbedRoutes(world),
       ...nodeRoutes(world),
-      ...eventRoutes(feed, wallClock),
+      ...eventRoutes(feed, wallClock, streams),
     ]);
     this.#stomp = new StompServer({
-      ...{ feed, clock: wallClock, log, allowedOrigins },
+      ...{ feed, clock: wallClock, log, streams },
       authenticate: async (token, request) => {
-        const user = await guard.authenticate(token, request.socket.remoteAddress ?? "");
-        return { user: user.name, mayRead: (topic) => guard.mayDo(user, rightToSee(topic)) };
+        const who = () => guard.authenticate(token, request.socket.remoteAddress ?? "");
+        const { name } = await who();
+        return {
+          user: name,
+          mustSee: async (topics) => {
+            const user = await who();
+            await mustSee(user, topics, (right) => guard.mayDo(user, right));
+          },
+        };
       },
     });
     this.#server.addUpgrade("/v1/stomp", (request, socket, head) => this.#stomp.handleUpgrade(request, socket, head));
@@ -148,6 +169,7 @@ export class Gateway implements AsyncDisposable {
   /** Ends everything that is under way: whoever waits for a turn is told to ask again. */
   async stop(): Promise<void> {
     this.#turns.stop();
+    this.#standstill?.stop();
     await this.#stomp.close();
     await this.#server.fastify.close();
     await this.#world.cache.stop();

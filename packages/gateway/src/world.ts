@@ -1,7 +1,8 @@
 /** What the gateway knows of the cluster: one namespace of it, kept up to date by watches. */
 import { Cache, type Client, type Clock, coordinationV1, coreV1, informed, type Logger } from "@berth/kube";
-import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
+import { BatchJob, Scheduling, Slot, Testbed, type TestbedView, type TurnSlot } from "@berth/model";
 import { GatewayError } from "./errors.ts";
+import { following } from "./following.ts";
 import { Board } from "./turn/board.ts";
 import { intentsOf } from "./turn/intents.ts";
 import type { Epoch } from "./views/epoch.ts";
@@ -27,6 +28,7 @@ export class World {
   readonly cache: Cache;
   readonly #boards = new Map<string, Board>();
   readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #slotListeners: ((testbed: string, slots: readonly Slot[]) => void)[] = [];
 
   constructor({ client, namespace, clock, epoch, log }: WorldOptions) {
     this.namespace = namespace;
@@ -40,6 +42,7 @@ export class World {
     this.schedulings.addIndex(BY_JOB, (scheduling) =>
       intentsOf(scheduling, { namespace, testbed: "" }).map(({ job }) => job),
     );
+    this.#keepBoards();
   }
 
   /** Which scheduler has a testbed; whoever serves the turns says so. */
@@ -87,12 +90,22 @@ export class World {
     if (!this.testbeds.get(this.key(testbed))) {
       throw new GatewayError("BERTH_TESTBED_UNKNOWN", `there is no testbed ${testbed}`);
     }
-    let board = this.#boards.get(testbed);
-    if (!board) {
-      board = this.#newBoard(testbed);
-      this.#boards.set(testbed, board);
-    }
-    return board;
+    return this.#boardOf(testbed);
+  }
+
+  /** How it stands with a slot, as turns tell it. */
+  slotLine(slot: Slot): TurnSlot {
+    return this.#boardOf(slot.spec.testbed).lineOf(slot);
+  }
+
+  /** How many slots of each kind a testbed has, as turns tell it. */
+  slotCounts({ metadata }: Testbed): TestbedView["slots"] {
+    return this.#boardOf(metadata.name ?? "").counts();
+  }
+
+  /** Calls back whenever it stands otherwise with slots of a testbed, whatever that comes from. */
+  onSlots(listener: (testbed: string, slots: readonly Slot[]) => void): void {
+    this.#slotListeners.push(listener);
   }
 
   /** Calls back whenever there is news on a testbed. Returns how to end that. */
@@ -102,40 +115,45 @@ export class World {
     return () => void listeners.delete(listener);
   }
 
-  #newBoard(testbed: string): Board {
+  #boardOf(testbed: string): Board {
+    const known = this.#boards.get(testbed);
+    if (known) return known;
     const { namespace, epoch } = this;
-    const tell = () => {
-      for (const listener of [...(this.#listeners.get(testbed) ?? [])]) listener();
-    };
-    const board = new Board({ namespace, testbed, epoch, now: () => this.clock.now(), onNews: tell });
-    const setJob = (job: BatchJob) => board.setJob(job.metadata.name ?? "", job);
-    this.jobs.addEventHandler({
-      onAdd: setJob,
-      onUpdate: (_, job) => setJob(job),
-      onDelete: ({ metadata }) => board.setJob(metadata.name ?? "", undefined),
-    });
-    const setSlot = (slot: Slot) => {
-      if (slot.spec.testbed === testbed) board.setSlot(slot.spec.position, slot);
-    };
-    this.slots.addEventHandler({
-      onAdd: setSlot,
-      onUpdate: (_, slot) => setSlot(slot),
-      onDelete: ({ spec }) => {
-        if (spec.testbed === testbed) board.setSlot(spec.position, undefined);
+    const board = new Board({
+      ...{ namespace, testbed, epoch, now: () => this.clock.now() },
+      onNews: () => this.#tellNews(testbed),
+      onSlots: (slots) => {
+        for (const listener of this.#slotListeners) listener(testbed, slots);
       },
     });
-    const setScheduling = (scheduling: Scheduling) => board.setScheduling(scheduling.metadata.name ?? "", scheduling);
-    this.schedulings.addEventHandler({
-      onAdd: setScheduling,
-      onUpdate: (_, scheduling) => setScheduling(scheduling),
-      onDelete: ({ metadata }) => board.setScheduling(metadata.name ?? "", undefined),
-    });
-    this.testbeds.addEventHandler({
-      onDelete: ({ metadata }) => {
-        if (metadata.name === testbed) tell();
-      },
-    });
+    for (const job of this.jobs.list()) board.setJob(job.metadata.name ?? "", job);
+    for (const scheduling of this.schedulings.list()) board.setScheduling(scheduling.metadata.name ?? "", scheduling);
+    for (const slot of this.slots.list()) if (slot.spec.testbed === testbed) board.setSlot(slot.spec.position, slot);
     board.synced();
+    this.#boards.set(testbed, board);
     return board;
+  }
+
+  /** Before anybody else listens: whoever is told of a change finds it on the boards. */
+  #keepBoards(): void {
+    const boards = this.#boards;
+    this.jobs.addEventHandler(
+      following((job, name) => {
+        for (const board of boards.values()) board.setJob(name, job);
+      }),
+    );
+    this.schedulings.addEventHandler(
+      following((scheduling, name) => {
+        for (const board of boards.values()) board.setScheduling(name, scheduling);
+      }),
+    );
+    this.slots.addEventHandler(
+      following((slot, _, { spec }) => boards.get(spec.testbed)?.setSlot(spec.position, slot)),
+    );
+    this.testbeds.addEventHandler({ onDelete: ({ metadata }) => this.#tellNews(metadata.name ?? "") });
+  }
+
+  #tellNews(testbed: string): void {
+    for (const listener of [...(this.#listeners.get(testbed) ?? [])]) listener();
   }
 }

@@ -50,6 +50,16 @@ describe("Berth in one process", () => {
     ]);
   });
 
+  it("waits for the first scheduler without letting time pass", async () => {
+    const clock = new VirtualClock();
+    await using berth = await startBerth({ clock, nodes: 1 });
+    const client = new BerthClient({ url: berth.url });
+    const begun = clock.now();
+    for (const { manifest } of workload(berth.kinds)) await client.submit(manifest);
+    const { time } = await client.turn("late", { testbed: "main" });
+    expect([clock.now(), time]).toEqual([begun, 0]);
+  });
+
   it("gets through sooner if small jobs may overtake", async () => {
     const [strict, overtaking] = [await played("fifo"), await played("backfill")];
     expect(overtaking.seconds).toBeLessThanOrEqual(strict.seconds);

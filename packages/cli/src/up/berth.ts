@@ -17,6 +17,8 @@ import { Testbed } from "@berth/model";
 import { addOperator, install, installedAdapters, OPERATOR } from "@berth/operator";
 import { connectionOf } from "../connection.ts";
 
+const REST_MS = 5000;
+
 /** Nodes with this label have slots; its value says in which order. */
 export const SLOT_LABEL = "berth.dev/slots";
 
@@ -32,7 +34,10 @@ export interface BerthOptions {
   readonly slotsPerNode?: number;
   /** Its name; none: no testbed is made. Default: "main". */
   readonly testbed?: string | undefined;
-  /** Of an embedded cluster. A virtual one runs by itself. Default: the world's time. */
+  /**
+   * Of an embedded cluster. A virtual one runs by itself as soon as the gateway is there and for as long as somebody waits for it: a
+   * scheduler for its next turn, or what was decided for being carried out. Default: the world's time.
+   */
   readonly clock?: Clock;
   /** Whether kubectl can reach an embedded cluster. Default: no. */
   readonly kubectl?: boolean;
@@ -107,7 +112,7 @@ export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
     if (parts.includes("gateway")) {
       onProgress("starting the gateway");
       const gateway = await Gateway.start(
-        { transport: ground.transport, clock, namespace, log, ...options.gateway },
+        { transport: ground.transport, clock, standsStill: true, namespace, log, ...options.gateway },
         signal,
       );
       closing.push(() => gateway.stop());
@@ -171,6 +176,8 @@ async function createTestbed(client: Client, options: BerthOptions, clock: Clock
     spec: { slotsPerNode, nodeLabel: SLOT_LABEL, resourcesPerSlot: { cpu: "1", memory: "2Gi" } },
   });
   await untilReady(client, key, nodes * slotsPerNode, clock);
+  // The gateway will stop a virtual clock: whoever comes then finds a cluster at rest, whose ghosts have started as well.
+  if (clock instanceof VirtualClock) await sleep(clock, REST_MS);
 }
 
 async function untilReady(client: Client, key: { namespace: string; name: string }, slots: number, clock: Clock) {

@@ -4,14 +4,14 @@ import { describe, expect, it } from "vitest";
 import { cut, picture, seconds } from "./picture.ts";
 
 const testbed = { name: "main", slots: { total: 4, free: 2, reserved: 1, occupied: 1, unavailable: 0 } } as TestbedView;
-const slot = (id: number, state: SlotView["state"]): SlotView =>
-  ({ testbed: "main", id, node: `n${Math.floor(id / 2)}`, state }) as SlotView;
+const slot = (id: number, state: SlotView["state"], job?: string): SlotView =>
+  ({ testbed: "main", id, node: `n${Math.floor(id / 2)}`, state, ...(job !== undefined && { job }) }) as SlotView;
 const job = (name: string, more: Partial<JobView>): JobView =>
   ({ name, kind: "job", phase: "Ready", waiting: false, submitted: 0, executors: {}, slots: [], ...more }) as JobView;
 
 const scene = {
   testbeds: [{ ...testbed, scheduler: "fifo" }],
-  slots: [slot(0, "occupied"), slot(1, "free"), slot(2, "free"), slot(3, "unavailable")],
+  slots: [slot(3, "unavailable"), slot(0, "occupied", "pi"), slot(1, "free"), slot(2, "reserved", "pi")],
   jobs: [
     job("pi", { phase: "Running", slots: [0, 2], testbed: "main", scheduling: "s", started: 10, message: "runs" }),
     job("queued", { waiting: true, submitted: 5, executors: { preferred: 3 } }),

@@ -27,7 +27,7 @@ export function picture(scene: Scene, frame: Frame): string[] {
 const CELL = 14;
 
 function testbedLines({ name, slots, scheduler }: TestbedView, scene: Scene, frame: Frame, paint: Paint): string[] {
-  const own = held(name, scene);
+  const own = scene.slots.filter(({ testbed }) => testbed === name).sort((a, b) => a.id - b.id);
   const used = own.filter(({ job }) => job !== undefined).length;
   const title = `${paint.strong(name)}  ${used} of ${slots.total} slots in use${slots.unavailable > 0 ? `, ${slots.unavailable} unavailable` : ""}, ${
     scheduler === undefined ? paint.faint("no scheduler") : `scheduler ${paint.strong(scheduler)}`
@@ -49,21 +49,6 @@ function testbedLines({ name, slots, scheduler }: TestbedView, scene: Scene, fra
   const most = Math.max(4, Math.floor(frame.rows * 0.5));
   const left = lines.length > most ? [paint.faint(` … ${rows.length - most * inLine} more nodes`)] : [];
   return [title, ...lines.slice(0, most), ...left];
-}
-
-/** Slots by number. Jobs know first what they have: a slot tells it a moment later. */
-function held(testbed: string, { slots, jobs }: Scene): SlotView[] {
-  const holders = new Map(
-    jobs.filter((job) => job.testbed === testbed).flatMap(({ name, slots }) => slots.map((id) => [id, name] as const)),
-  );
-  return slots
-    .filter((slot) => slot.testbed === testbed)
-    .sort((a, b) => a.id - b.id)
-    .map(({ job: _told, ...slot }) => {
-      const job = holders.get(slot.id);
-      if (job === undefined) return slot.state === "unavailable" ? slot : { ...slot, state: "free" };
-      return { ...slot, job, state: slot.state === "occupied" ? "occupied" : "reserved" };
-    });
 }
 
 /** What a slot holds, in words and not only in colour. */

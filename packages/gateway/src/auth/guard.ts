@@ -1,4 +1,6 @@
 /** Who somebody is, and what he may do. */
+import { GROUP } from "@berth/model";
+import { GatewayError } from "../errors.ts";
 import type { Right } from "../http/route.ts";
 
 /** Somebody, as Kubernetes knows him. */
@@ -28,6 +30,13 @@ export const openGuard: Guard = {
   authenticate: async () => ({ name: "anybody", groups: [] }),
   mayDo: async () => true,
 };
+
+/** The error for somebody who may not do something. @param name - Of the object; absent: all of them. */
+export function lacking({ name: user }: User, { verb, resource, group = GROUP }: Right, name?: string): GatewayError {
+  const what = group === "" ? resource : `${resource}.${group}`;
+  const words = name === undefined ? what : `${what} ${name}`;
+  return new GatewayError("BERTH_FORBIDDEN", `${user} may not ${verb} ${words}`);
+}
 
 /** The token of an Authorization header. */
 export function bearerOf(header: string | string[] | undefined): string | undefined {

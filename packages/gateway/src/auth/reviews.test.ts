@@ -3,6 +3,7 @@ import { Client, coreV1, logTo, rbacV1, sleep, type Transport, VirtualClock, Wal
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Gateway } from "../gateway.ts";
 import { codeOf, request } from "../http/testing/raw.ts";
+import { RawClient } from "../stomp/testing/raw-client.ts";
 import { asking, type Embedded, eventually, jobManifest, startEmbedded } from "../testing/embedded.ts";
 import { bearerOf } from "./guard.ts";
 import { ReviewGuard } from "./reviews.ts";
@@ -257,15 +258,28 @@ describe("for how long an answer holds", () => {
     const status = async () => (await asking(fast)("GET", "/v1/jobs", undefined, as(leaver))).status;
     const stream = await fetch(`${fast.url}/v1/events?topics=jobs`, { headers: as(leaver) });
     expect(stream.status).toBe(200);
+    const subscribed = async (headers: Record<string, string>) => {
+      const stomp = await RawClient.connect(`${fast.url.replace("http", "ws")}/v1/stomp`, {}, { headers });
+      stomp.say("SUBSCRIBE", { id: "1", destination: "/topic/jobs", receipt: "r" });
+      await stomp.heard("RECEIPT");
+      return stomp;
+    };
+    const reader = await subscribed(as(leaver));
     expect(await status()).toBe(200);
     await client.delete(coreV1.ServiceAccount, { namespace: "default", name: "leaver" });
     await eventually(async () => (await status()) === 401);
     expect(await stream.text()).toMatch(/^: Berth\n/); // it has an end
+    await reader.heard("ERROR", { code: "BERTH_UNAUTHENTICATED" });
+    expect(await reader.closed()).toBe(1008);
     await makeAccount(client, "demoted", { namespaced: [rule(BERTH, "batchjobs", READ)] });
     const other = as(await token("demoted"));
     expect((await asking(fast)("GET", "/v1/jobs", undefined, other)).status).toBe(200);
+    const demoted = await subscribed(other);
     await client.delete(rbacV1.RoleBinding, { namespace: "default", name: "demoted" });
     await eventually(async () => (await asking(fast)("GET", "/v1/jobs", undefined, other)).status === 403);
+    const message = `${ME}:demoted may not watch batchjobs.berth.dev`;
+    await demoted.heard("ERROR", { code: "BERTH_FORBIDDEN", message });
+    expect(await demoted.closed()).toBe(1008);
     const brief = as(await token("viewer", { expirationSeconds: 600 }));
     expect((await asking(fast)("GET", "/v1/jobs", undefined, brief)).status).toBe(200);
     await sleep(world.clock, 600_000);

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { VirtualClock } from "@berth/kube";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { RawClient } from "../stomp/testing/raw-client.ts";
 import { type Embedded, jobManifest, startEmbedded } from "../testing/embedded.ts";
 import { codeOf, ended, open, received, request, send } from "./testing/raw.ts";
 
@@ -195,6 +196,19 @@ describe("other people's web pages", () => {
       await forbidden("GET /v1/stomp", [`Origin: ${origin}`, "Connection: Upgrade", "Upgrade: websocket"]);
     }
     await forbidden("GET /v1/events", ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"]);
+  });
+
+  it("S26 connect only from the same host, or if they are allowed", async () => {
+    const url = `${world.gateway.url.replace("http", "ws")}/v1/stomp`;
+    for (const origin of ["https://evil.example", "null", "http://127.0.0.1", "nonsense"]) {
+      await expect(RawClient.open(url, { origin }), origin).rejects.toThrow("403");
+      const old = { headers: { "sec-websocket-origin": origin } };
+      await expect(RawClient.open(url, old), origin).rejects.toThrow("403");
+    }
+    for (const origin of [world.gateway.url, ALLOWED]) {
+      const { webSocket } = await RawClient.connect(url, {}, { origin });
+      webSocket.terminate();
+    }
   });
 
   it("H10 cannot send a manifest as a form would: without a type it is not taken", async () => {

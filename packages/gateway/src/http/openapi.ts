@@ -28,7 +28,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   413: "The request is too large.",
   415: "The type of the body is not known.",
   422: "The manifest is not valid.",
-  429: "Too many requests.",
+  429: "Too many requests, or streams.",
   431: "The headers are too many or too large.",
   500: "The gateway has failed.",
   503: "Not now.",

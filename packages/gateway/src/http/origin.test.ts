@@ -18,6 +18,26 @@ describe("an origin", () => {
     }
   });
 
+  it("H10 is compared as browsers write it: by them a default port goes without saying", () => {
+    const allowed = ["http://127.0.0.1:5173"];
+    const isOwn = (origin: string, host: string) => foreignOrigin({ origin, host }, allowed) === undefined;
+    expect(isOwn("https://Berth.example:443", "berth.example")).toBe(true);
+    expect(isOwn("https://berth.example", "Berth.example")).toBe(true);
+    expect(isOwn("https://berth.example", "berth.example:443")).toBe(false);
+    expect(isOwn("http://berth.example", "berth.example:443")).toBe(false);
+    expect(isOwn("https://berth.example", "somebody@berth.example")).toBe(false);
+    expect(isOwn("http://127.0.0.1:5173", "berth.example")).toBe(true);
+    for (const other of ["http://127.0.0.1:5173/", "HTTP://127.0.0.1:5173", "http://127.0.0.1:5174"]) {
+      expect(isOwn(other, "berth.example"), other).toBe(false);
+    }
+  });
+
+  it("S26 is what very old browsers send by another name with a WebSocket", () => {
+    const from = (origin: string) => foreignOrigin({ "sec-websocket-origin": origin, host: "berth.example" }, []);
+    expect(from("http://evil.example")).toBe("http://evil.example");
+    expect(from("http://berth.example")).toBeUndefined();
+  });
+
   it("H10 is said by browsers in other words when a page asks for an image or a script", () => {
     const open = { allowedOrigins: [], isOpen: false };
     const page = { host: "x", "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" };

@@ -5,6 +5,7 @@
  * page that has its own name point to this machine (DNS rebinding): for the browser it is at home then, but the Host header tells.
  */
 import type { IncomingHttpHeaders } from "node:http";
+import { GatewayError } from "../errors.ts";
 
 export interface Admission {
   /** Origins of pages that may use it, besides its own. */
@@ -26,16 +27,31 @@ export function refusalOf(headers: IncomingHttpHeaders, { allowedOrigins, isOpen
 
 /** The origin of a page that may not; `undefined` if it may, or if it is no page. */
 export function foreignOrigin(headers: IncomingHttpHeaders, allowed: readonly string[]): string | undefined {
-  const { origin, host } = headers;
+  const origin = originOf(headers);
   if (origin === undefined || allowed.includes(origin)) return undefined;
   // "null" has none: that is what a page says that does not want to be known.
   const own = URL.parse(origin)?.host;
-  return own !== undefined && own !== "" && own === host?.toLowerCase() ? undefined : origin;
+  return own !== undefined && own !== "" && own === headers.host?.toLowerCase() ? undefined : origin;
+}
+
+/** Of the page that asks. Very old browsers call it otherwise when they open a WebSocket, and are answered there. */
+function originOf({ origin, "sec-websocket-origin": old }: IncomingHttpHeaders): string | undefined {
+  return origin ?? old?.toString();
 }
 
 /** Images and scripts are asked for without an origin; browsers of today say from where all the same. Who follows a link is a person. */
-function isForPage({ origin, "sec-fetch-site": site, "sec-fetch-mode": mode }: IncomingHttpHeaders): boolean {
-  return origin === undefined && (site === "cross-site" || site === "same-site") && mode !== "navigate";
+function isForPage(headers: IncomingHttpHeaders): boolean {
+  const { "sec-fetch-site": site, "sec-fetch-mode": mode } = headers;
+  return originOf(headers) === undefined && (site === "cross-site" || site === "same-site") && mode !== "navigate";
+}
+
+/** As browsers send them, or they would never be recognised; "*" would be everybody. */
+export function mustBeOrigins(texts: readonly string[]): void {
+  for (const text of texts) {
+    if (URL.parse(text)?.origin === text) continue;
+    const message = `allowedOrigins: ${JSON.stringify(text)} is no origin; one is like https://example.org:8080`;
+    throw new GatewayError("BERTH_GATEWAY_OPTION_INVALID", message);
+  }
 }
 
 /** Of a Host header, without the port. */

@@ -23,7 +23,7 @@ export interface Asked {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly user: User;
-  /** Whether the user may do something more; also later, when the token may not be good any more. */
+  /** Whether the user may do something more. Rejects with BERTH_UNAUTHENTICATED if the token is not good any more by then. */
   may(right: Right): Promise<boolean>;
   /** Aborted when whoever asks has gone. */
   readonly signal: AbortSignal;

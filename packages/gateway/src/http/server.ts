@@ -1,14 +1,15 @@
 /** The gateway's HTTP server: limits, who may ask what, and every error in the same form. */
-import { readFileSync } from "node:fs";
 import type { Server as HttpServer, IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Server as TlsServer } from "node:tls";
 import type { Clock, Logger } from "@berth/kube";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { bearerOf, type Guard, type User } from "../auth/guard.ts";
+import { bearerOf, type Guard, lacking, type User } from "../auth/guard.ts";
 import { RateLimit, type RateOptions, tooMany } from "../auth/rate.ts";
 import { GatewayError } from "../errors.ts";
 import { LARGEST_YAML, parseJson, parseYaml } from "./body.ts";
-import { refusalOf } from "./origin.ts";
+import { followKeyPair, type KeyPair, readKeyPair, type TlsFiles } from "./certificate.ts";
+import { mustBeOrigins, refusalOf } from "./origin.ts";
 import { known, PROBLEM_TYPE, problemOf, rawAnswer } from "./problem.ts";
 import { type Asked, queryOf, type Right, type Route, validated } from "./route.ts";
 
@@ -20,7 +21,7 @@ export interface ServerOptions {
   /** Web pages of these origins may ask; others, but for the gateway's own, may not. */
   readonly allowedOrigins: readonly string[];
   readonly limits: Limits;
-  readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;
+  readonly tls?: TlsFiles | undefined;
 }
 
 /** How much may be asked of it. */
@@ -39,6 +40,8 @@ export interface Limits {
   readonly headerSeconds: number;
   /** For each user. Default: 500 in a second, and 1000 at once. */
   readonly rate: RateOptions;
+  /** Of each user, at a time: server-sent events, STOMP connections, and subscriptions of these, together. Default: 2000. */
+  readonly streams: number;
 }
 
 export const defaultLimits: Limits = {
@@ -49,8 +52,10 @@ export const defaultLimits: Limits = {
   requestSeconds: 30,
   headerSeconds: 10,
   rate: { perSecond: 500, burst: 1000 },
+  streams: 2000,
 };
 
+const TLS = { minVersion: "TLSv1.2" } as const;
 const JSON_TYPES = ["application/json", "application/merge-patch+json"];
 const YAML_TYPES = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
@@ -90,15 +95,12 @@ export class Server {
       // Clients offer HTTP/2 in this way (curl, Java): who ignores the offer goes on with HTTP/1.1.
       shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === "websocket",
     };
-    this.fastify = tls
-      ? (Fastify({
-          ...common,
-          https: {
-            ...{ ...http, handshakeTimeout: limits.headerSeconds * 1000, minVersion: "TLSv1.2" },
-            ...{ cert: contentOf(tls.certFile), key: contentOf(tls.keyFile) },
-          },
-        }) as unknown as FastifyInstance)
-      : Fastify({ ...common, http });
+    if (tls) {
+      const pair = readKeyPair(tls);
+      const https = { ...http, ...pair, ...TLS, handshakeTimeout: limits.headerSeconds * 1000 };
+      this.fastify = Fastify({ ...common, https }) as unknown as FastifyInstance;
+      this.#renewCertificate(tls, pair);
+    } else this.fastify = Fastify({ ...common, http });
     this.#limitConnections(this.fastify.server as HttpServer, limits);
     this.#parseBodies();
     this.#guardAll();
@@ -146,7 +148,9 @@ export class Server {
         const params = request.params as Asked["params"];
         const query = queryOf(route, request.query);
         const body = route.body ? validated(route.body, request.body, "body") : undefined;
-        const may: Asked["may"] = (right) => this.#mayStill(raw, right, params.name);
+        // Asks again who it is: a token that was good at the beginning need not be so for ever.
+        const may: Asked["may"] = async (right) =>
+          this.#options.guard.mayDo(await this.#who(raw), right, right.named && params.name);
         const answer = await route.handle({ params, query, body, headers, user, may, signal: goneSignal(reply) });
         reply.code(answer.status ?? route.answer.status).headers(answer.headers ?? {});
         if (answer.stream === undefined) return answer.body === undefined ? reply.send() : answer.body;
@@ -159,26 +163,26 @@ export class Server {
 
   async #admit(request: IncomingMessage, rights: readonly Right[], name: string | undefined): Promise<User> {
     const { guard } = this.#options;
-    const user = await guard.authenticate(bearerOf(request.headers.authorization), addressOf(request));
+    const user = await this.#who(request);
     const seconds = this.#rate.take(guard.isOpen ? addressOf(request) : user.name);
     if (seconds > 0) throw tooMany("you ask more often than is allowed", seconds);
     for (const right of rights) {
-      if (await guard.mayDo(user, right, right.named && name)) continue;
-      throw new GatewayError("BERTH_FORBIDDEN", `${user.name} may not ${wordsFor(right, name)}`);
+      const of = right.named && name;
+      if (!(await guard.mayDo(user, right, of))) throw lacking(user, right, of);
     }
     return user;
   }
 
-  /** Asks again who it is: a token that was good at the beginning need not be so for ever. */
-  async #mayStill(request: IncomingMessage, right: Right, name: string | undefined): Promise<boolean> {
-    const { guard } = this.#options;
-    try {
-      const user = await guard.authenticate(bearerOf(request.headers.authorization), addressOf(request));
-      return await guard.mayDo(user, right, right.named && name);
-    } catch (error) {
-      if (error instanceof GatewayError && error.code === "BERTH_UNAUTHENTICATED") return false;
-      throw error;
-    }
+  #who(request: IncomingMessage): Promise<User> {
+    return this.#options.guard.authenticate(bearerOf(request.headers.authorization), addressOf(request));
+  }
+
+  #renewCertificate(files: TlsFiles, pair: KeyPair): void {
+    const { clock, log } = this.#options;
+    const server = this.fastify.server as unknown as TlsServer;
+    const use = (found: KeyPair) => server.setSecureContext({ ...found, ...TLS });
+    const renewal = followKeyPair({ files, pair, clock, log, use });
+    this.fastify.addHook("onClose", async () => renewal.cancel());
   }
 
   #limitConnections(server: HttpServer, limits: Limits): void {
@@ -305,30 +309,8 @@ function typesLike(type: string): string[] {
   return type === "application/yaml" ? YAML_TYPES : [type];
 }
 
-function wordsFor({ verb, resource, group = "berth.dev", named }: Right, name: string | undefined): string {
-  const what = group === "" ? resource : `${resource}.${group}`;
-  return `${verb} ${what}${named && name !== undefined ? ` ${name}` : ""}`;
-}
-
 function addressOf({ socket }: IncomingMessage): string {
   return socket.remoteAddress ?? "";
-}
-
-function contentOf(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (cause) {
-    throw new GatewayError("BERTH_GATEWAY_OPTION_INVALID", `tls: ${file} cannot be read`, { cause });
-  }
-}
-
-/** As browsers send them, or they would never be recognised; "*" would be everybody. */
-function mustBeOrigins(texts: readonly string[]): void {
-  for (const text of texts) {
-    if (URL.parse(text)?.origin === text) continue;
-    const message = `allowedOrigins: ${JSON.stringify(text)} is no origin; one is like https://example.org:8080`;
-    throw new GatewayError("BERTH_GATEWAY_OPTION_INVALID", message);
-  }
 }
 
 function ofParser(error: Error): GatewayError {

@@ -1,6 +1,7 @@
 /** Server-sent events: all changes, for people who have nothing but `curl`. */
 import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "@berth/kube";
+import { whileAllowed } from "../auth/listening.ts";
 import { type Change, type Feed, TOPICS, type Topic } from "../feed.ts";
 
 /** What is to be told, and to whom. */
@@ -10,8 +11,8 @@ export interface StreamOptions {
   readonly topics: readonly Topic[];
   /** First everything as it is. */
   readonly snapshot: boolean;
-  /** Asked now and then: whoever may not listen any more is cut off. */
-  readonly mayStill: () => Promise<boolean>;
+  /** Asked now and then; rejects if he may not listen any more. */
+  readonly mustBeAllowed: () => Promise<void>;
 }
 
 const HEARTBEAT_MS = 15_000;
@@ -21,7 +22,7 @@ const SNAPSHOT_PIECE = 500;
 
 /** Until whoever listens has gone, is too slow, or may not listen any more. */
 export function streamChanges(response: ServerResponse, options: StreamOptions): void {
-  const { feed, clock, topics, snapshot, mayStill } = options;
+  const { feed, clock, topics, snapshot, mustBeAllowed } = options;
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" });
   response.write(": Berth\n\n");
   // The snapshot may be more than a slow listener's buffer: it is his own. So it does not count until he has read it.
@@ -48,17 +49,14 @@ export function streamChanges(response: ServerResponse, options: StreamOptions):
       if (response.writableLength > 0 && gone === sent) return void response.destroy();
       sent = gone;
       response.write(": still here\n\n");
-      // If it cannot be found out, what was true before holds.
-      mayStill().then(
-        (may) => may || response.end(),
-        () => {},
-      );
       beat();
     });
   };
   beat();
+  const asking = whileAllowed(clock, mustBeAllowed, () => response.end());
   response.on("close", () => {
     heartbeat.cancel();
+    asking.cancel();
     for (const subscription of subscriptions) subscription.cancel();
   });
 }

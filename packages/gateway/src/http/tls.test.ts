@@ -1,30 +1,45 @@
 /** TLS, and what is wrong with options. The certificate is the administrator's of a simulated cluster: good for both ends. */
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect } from "node:tls";
-import { VirtualClock } from "@berth/kube";
+import { connect, type TLSSocket } from "node:tls";
+import { logTo, VirtualClock, WallClock } from "@berth/kube";
 import { startSim } from "@berth/sim";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { Gateway } from "../gateway.ts";
-import { type Embedded, startEmbedded } from "../testing/embedded.ts";
+import { type Embedded, eventually, startEmbedded } from "../testing/embedded.ts";
 import { ended, open } from "./testing/raw.ts";
 
 let world: Embedded;
 let gateway: Gateway;
 let ca: string;
-const folder = mkdtempSync(join(tmpdir(), "berth-gateway-tls-"));
-const tls = { certFile: join(folder, "tls.crt"), keyFile: join(folder, "tls.key") };
-beforeAll(async () => {
+/** A certificate, its key, and the authority that has signed it. */
+interface Issued {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+}
+async function issued(): Promise<Issued> {
   const sim = await startSim({ http: true });
   const { clusters, users } = parse(sim.kubeconfig());
   await sim.stop();
   const pem = (text: string) => Buffer.from(text, "base64").toString();
-  ca = pem(clusters[0].cluster["certificate-authority-data"]);
-  writeFileSync(tls.certFile, pem(users[0].user["client-certificate-data"]));
-  writeFileSync(tls.keyFile, pem(users[0].user["client-key-data"]));
+  return {
+    cert: pem(users[0].user["client-certificate-data"]),
+    key: pem(users[0].user["client-key-data"]),
+    ca: pem(clusters[0].cluster["certificate-authority-data"]),
+  };
+}
+const folder = mkdtempSync(join(tmpdir(), "berth-gateway-tls-"));
+const tls = { certFile: join(folder, "tls.crt"), keyFile: join(folder, "tls.key") };
+beforeAll(async () => {
+  const first = await issued();
+  ca = first.ca;
+  writeFileSync(tls.certFile, first.cert);
+  writeFileSync(tls.keyFile, first.key);
   world = await startEmbedded({ clock: new VirtualClock() });
   gateway = await world.another({ tls });
 });
@@ -72,12 +87,70 @@ describe("H13 TLS", () => {
   });
 });
 
+describe("H19 a certificate that is renewed", () => {
+  const files = { certFile: join(folder, "renewed.crt"), keyFile: join(folder, "renewed.key") };
+  const write = (cert: string, key: string) => {
+    writeFileSync(files.certFile, cert);
+    writeFileSync(files.keyFile, key);
+  };
+
+  it("H19 is served to who connects from then on; what is no pair is not, and the log says so once", async () => {
+    const [before, after] = [await issued(), await issued()];
+    write(before.cert, before.key);
+    const log: string[] = [];
+    await using renewed = await Gateway.start({
+      ...{ transport: world.sim.transport, namespace: "default", tls: files },
+      clock: new WallClock({ speed: 300 }), // a look takes a tenth of a second
+      log: logTo((level, message) => {
+        if (message.includes("certificate")) log.push(`${level} ${message}`);
+      }),
+    });
+    const { port } = new URL(renewed.url);
+    const open = ({ ca }: Issued) =>
+      new Promise<TLSSocket | undefined>((resolve) => {
+        const socket = connect({ ...trusting(), ca, port: Number(port) }, () => resolve(socket));
+        socket.on("error", () => resolve(undefined));
+      });
+    const isServed = async (pair: Issued) => {
+      const socket = await open(pair);
+      socket?.destroy();
+      return socket !== undefined;
+    };
+    const old = (await open(before)) as TLSSocket;
+    expect(await isServed(after)).toBe(false);
+    const bad = "warn the certificate is not renewed: the one before is served on";
+    const logged = (count: number) => eventually(async () => (await isServed(before)) && log.length === count);
+    write(after.cert, before.key);
+    await logged(1);
+    write("nonsense", after.key);
+    await logged(2);
+    rmSync(files.certFile);
+    await logged(3);
+    expect(log).toEqual([bad, bad, bad]);
+    write(after.cert, after.key);
+    await eventually(() => isServed(after));
+    expect(await isServed(before)).toBe(false);
+    expect(log.slice(3)).toEqual(["info the certificate was renewed"]);
+    const versions = connect({ ...trusting(), ca: after.ca, port: Number(port), maxVersion: "TLSv1.1" });
+    await once(versions, "error");
+    const answer = once(old, "data"); // whoever was there before goes on
+    old.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    expect(String((await answer)[0])).toMatch(/^HTTP\/1.1 200/);
+    old.destroy();
+  });
+});
+
 describe("options that make no sense", () => {
   it.each([
     [
       "a certificate that is not there",
       { tls: { certFile: "/nowhere", keyFile: "/nowhere" } },
       "/nowhere cannot be read",
+    ],
+    [
+      "a certificate with another key",
+      { tls: { certFile: tls.certFile, keyFile: tls.certFile } },
+      "are no certificate and its key",
     ],
     ["any origin", { allowedOrigins: ["*"] }, '"*" is no origin'],
     ["an origin with a path", { allowedOrigins: ["https://example.org/"] }, "is no origin"],

@@ -3,10 +3,16 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { PassThrough } from "node:stream";
 import { VirtualClock, WallClock } from "@berth/kube";
+import { Slot } from "@berth/model";
 import { describe, expect, it } from "vitest";
+import { Streams } from "../auth/streams.ts";
+import { GatewayError } from "../errors.ts";
 import type { Change, Feed } from "../feed.ts";
+import type { Asked } from "../http/route.ts";
 import { streamChanges, topicsIn } from "../http/sse.ts";
-import { type Embedded, jobManifest, startEmbedded } from "../testing/embedded.ts";
+import { RawClient } from "../stomp/testing/raw-client.ts";
+import { type Embedded, eventually, jobManifest, startEmbedded } from "../testing/embedded.ts";
+import { eventRoutes } from "./events.ts";
 
 interface Told {
   readonly event: string;
@@ -111,9 +117,33 @@ describe("a stream of changes", () => {
   });
 });
 
+describe("streams of one user", () => {
+  it("H18 are limited, STOMP and events together, and may be others when some have ended", async () => {
+    await using world = await startEmbedded({ clock: new VirtualClock(), gateway: { limits: { streams: 2 } } });
+    const stream = events(world, "?snapshot=true");
+    await first(stream, () => true);
+    const stomp = await RawClient.connect(`${world.gateway.url.replace("http", "ws")}/v1/stomp`);
+    const { status, body } = await world.ask("GET", "/v1/events");
+    expect([status, body.code]).toEqual([429, "BERTH_TOO_MANY_STREAMS"]);
+    stomp.say("SUBSCRIBE", { id: "1", destination: "/topic/jobs" });
+    await stomp.heard("ERROR", { code: "BERTH_TOO_MANY_STREAMS" });
+    await stomp.closed();
+    await stream.return(undefined);
+    const over = new AbortController();
+    for (let open = 0; open < 2; open++) {
+      await eventually(async () => (await fetch(`${world.gateway.url}/v1/events`, { signal: over.signal })).ok);
+    }
+    expect((await world.ask("GET", "/v1/events")).status).toBe(429);
+    over.abort();
+  });
+});
+
 describe("whose a testbed is", () => {
-  it("R17 is told when a scheduler takes it and gives it back", async () => {
-    await using world = await startEmbedded({ clock: new WallClock() });
+  it.each([
+    ["in the world's time", () => new WallClock()],
+    ["in virtual time", () => new VirtualClock()],
+  ])("R17 is told when a scheduler takes it and gives it back, %s", async (_, clock) => {
+    await using world = await startEmbedded({ clock: clock() });
     const stream = events(world, "?topics=testbeds&snapshot=true");
     await first(stream, ({ data }) => data.type === "snapshot");
     await world.ask("POST", "/v1/schedulers/fifo/turn", { testbed: "main" });
@@ -124,13 +154,76 @@ describe("whose a testbed is", () => {
     expect(free.at(-1)?.data).toMatchObject({ type: "changed", name: "main" });
     await stream.return(undefined);
   });
+
+  it("R17 is told when a scheduler has thought for too long in virtual time", async () => {
+    await using world = await startEmbedded({ clock: new VirtualClock(), gateway: { thinkSeconds: 0.1 } });
+    const stream = events(world, "?topics=testbeds&snapshot=true");
+    await first(stream, ({ data }) => data.type === "snapshot");
+    await world.ask("POST", "/v1/schedulers/fifo/turn", { testbed: "main" });
+    await first(stream, ({ data }) => data.object?.scheduler === "fifo");
+    await first(stream, ({ data }) => data.object !== undefined && !("scheduler" in data.object));
+    await stream.return(undefined);
+  });
+});
+
+describe("how it stands with slots", () => {
+  interface Shown {
+    readonly id: number;
+    readonly state: string;
+    readonly job?: string;
+  }
+  const words = ({ id, state, job }: Shown) => `${id} ${state}${job === undefined ? "" : ` ${job}`}`;
+
+  it("R22 is the same in turns, REST, events and STOMP, before anything was placed", async () => {
+    await using world = await startEmbedded({ clock: new VirtualClock() });
+    await world.ask("POST", "/v1/jobs", jobManifest("pi", 5));
+    const turn = (more: object) =>
+      world.ask("POST", "/v1/schedulers/fifo/turn", { testbed: "main", ...more }).then(({ body }) => body);
+    const { turn: after } = await turn({});
+    const stream = events(world, "?topics=testbeds,slots&snapshot=true");
+    await first(stream, ({ event }) => event === "slots");
+    // One that cannot be has the answer come at once: the clock stands still, and nobody is put anywhere.
+    const decisions = [
+      { job: "pi", slots: [1, 2] },
+      { job: "nobody", slots: [0] },
+    ];
+    const { slots } = await turn({ after, decisions });
+    const told: string[] = slots.map(words);
+    expect(told).toEqual(["0 free", "1 reserved pi", "2 reserved pi", "3 free"]);
+    const { items } = (await world.ask("GET", "/v1/testbeds/main/slots")).body;
+    expect(items.map(words)).toEqual(told);
+    const counts = { total: 4, free: 2, reserved: 2, occupied: 0, unavailable: 0 };
+    expect((await world.ask("GET", "/v1/testbeds/main")).body.slots).toEqual(counts);
+    const { testbeds } = (await world.ask("GET", "/v1/jobs/pi/explain")).body;
+    expect(testbeds).toMatchObject([{ name: "main", free: 2, total: 4 }]);
+    const stomp = await RawClient.connect(`${world.gateway.url.replace("http", "ws")}/v1/stomp`);
+    stomp.say("SUBSCRIBE", { id: "1", destination: "/topic/slots", snapshot: "true" });
+    const { body } = await stomp.heard("MESSAGE");
+    expect(
+      JSON.parse(body.toString())
+        .items.sort((a: Shown, b: Shown) => a.id - b.id)
+        .map(words),
+    ).toEqual(told);
+    stomp.webSocket.terminate();
+    const seen = await first(stream, ({ event }) => event === "testbeds");
+    expect(seen.map(({ event, data }) => `${event} ${data.type}`)).toEqual([
+      "slots changed",
+      "slots changed",
+      "testbeds changed",
+    ]);
+    expect(seen.slice(0, 2).map(({ data }) => words(data.object as unknown as Shown))).toEqual(told.slice(1, 3));
+    expect(seen[2]?.data.object?.slots).toEqual(counts);
+    const { items: states } = await world.sim.client.list(Slot, { namespace: "default" });
+    expect(states.map(({ status }) => status?.state)).toEqual(["free", "free", "free", "free"]); // which is what lags
+    await stream.return(undefined);
+  });
 });
 
 describe("a listener", () => {
-  const change = { topic: "jobs", type: "changed", name: "x", object: {}, json: JSON.stringify("x".repeat(300_000)) };
+  const change = { topic: "jobs", type: "changed", name: "x", json: JSON.stringify("x".repeat(300_000)) };
 
   /** A response that nobody reads, unless somebody does. */
-  function listener(snapshot: readonly unknown[], mayStill = async () => true) {
+  function listener(snapshot: readonly unknown[], mustBeAllowed = async () => {}) {
     const clock = new VirtualClock();
     const response = Object.assign(new PassThrough({ highWaterMark: 1 }), {
       writeHead: () => {},
@@ -145,7 +238,7 @@ describe("a listener", () => {
       },
     };
     streamChanges(response as unknown as ServerResponse, {
-      ...{ feed, clock, topics: ["jobs"], snapshot: true, mayStill },
+      ...{ feed, clock, topics: ["jobs"], snapshot: true, mustBeAllowed },
     });
     return { clock, response, tell: () => tell(change as Change), cancelled: () => cancelled };
   }
@@ -182,14 +275,34 @@ describe("a listener", () => {
     expect(text.match(/: still here\n\n/g)).toHaveLength(4);
   });
 
-  it("A7 is told nothing more when he may not listen any more; if that cannot be found out, he may", async () => {
-    const answers = [() => true, () => Promise.reject(new Error("no answer")), () => false];
-    const { response, clock } = listener([], async () => (answers.shift() as () => boolean)());
+  it("A7 is told nothing more when he may not listen any more", async () => {
+    let isAllowed = true;
+    const { response, clock } = listener([], async () => {
+      if (!isAllowed) throw new GatewayError("BERTH_FORBIDDEN", "not any more");
+    });
     response.resume();
     await clock.advance(30_000);
     expect(response.writableEnded).toBe(false);
+    isAllowed = false;
     await clock.advance(15_000);
     expect(response.writableEnded).toBe(true);
+  });
+
+  it("H18 that has gone before it could begin is not counted, and nobody tells him anything", async () => {
+    let subscribed = 0;
+    const feed: Feed = {
+      subscribe: () => {
+        subscribed++;
+        return { snapshot: [], cancel: () => {} };
+      },
+    };
+    const streams = new Streams(1);
+    const [route] = eventRoutes(feed, new VirtualClock(), streams);
+    const asked = { query: {}, may: async () => true, user: { name: "ann", groups: [] } };
+    const gone = route?.handle({ ...asked, signal: AbortSignal.abort(new Error("gone")) } as unknown as Asked);
+    await expect(gone).rejects.toThrow("gone");
+    streams.open("ann");
+    expect(subscribed).toBe(0);
   });
 
   it("R16 names topics once each, and only those that there are", () => {

@@ -70,10 +70,11 @@ function heldBy(holder: string, job: BatchJob, told: string | undefined, world: 
 }
 
 function roomIn(world: World): Room[] {
-  return world.testbeds.list().map(({ metadata, status }) => {
-    const scheduler = world.schedulerOf(metadata.name ?? "");
-    const { free = 0, total = 0 } = status?.slots ?? {};
-    return { name: metadata.name ?? "", free, total, ...(scheduler !== undefined && { scheduler }) };
+  return world.testbeds.list().map((testbed) => {
+    const { name = "" } = testbed.metadata;
+    const scheduler = world.schedulerOf(name);
+    const { free, total } = world.slotCounts(testbed);
+    return { name, free, total, ...(scheduler !== undefined && { scheduler }) };
   });
 }
 

@@ -22,7 +22,7 @@ export function testbedRoutes(world: World): Route[] {
   const resource = "testbeds";
   const find = (name = "") => mustExist(world.testbeds.get(world.key(name)), "testbed", name);
   const view = (testbed: ReturnType<typeof find>) =>
-    testbedViewOf(testbed, world.schedulerOf(testbed.metadata.name ?? ""));
+    testbedViewOf(testbed, world.slotCounts(testbed), world.schedulerOf(testbed.metadata.name ?? ""));
   return [
     {
       ...{ method: "GET", path: "/v1/testbeds", tag, summary: "All testbeds", query: pageQuery },
@@ -50,7 +50,7 @@ export function testbedRoutes(world: World): Route[] {
         find(params.name);
         const slots = world.slots.list().filter(({ spec }) => spec.testbed === params.name);
         const { items, ...rest } = pagedBy(({ spec }) => spec.position, slots, query);
-        return { body: { items: items.map((slot) => slotViewOf(slot, world.epoch)), ...rest } };
+        return { body: { items: items.map((slot) => slotViewOf(slot, world.slotLine(slot), world.epoch)), ...rest } };
       },
     },
   ];

@@ -2,19 +2,23 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock, Logger, Timer } from "@berth/kube";
 import type { RawData, WebSocket } from "ws";
+import { bearerOf } from "../auth/guard.ts";
+import { whileAllowed } from "../auth/listening.ts";
+import type { Streams } from "../auth/streams.ts";
 import { GatewayError } from "../errors.ts";
 import type { Feed, Topic } from "../feed.ts";
 import type { Bodies } from "./bodies.ts";
 import { type FrameLimits, FrameParser, serialise } from "./frame.ts";
 import { Heart } from "./heart-beat.ts";
 import { Outbox, type OutboxLimits } from "./outbox.ts";
-import { bearerToken, Session, type Step } from "./session.ts";
+import { Session, type Step } from "./session.ts";
 import type { StompSubscription } from "./subscription.ts";
 
 /** Who is at the other end. */
 export interface Reader {
   readonly user: string;
-  mayRead(topic: Topic): Promise<boolean>;
+  /** Rejects if he may not read all of these, or if nobody knows him any more: with a `GatewayError` that says so. */
+  mustSee(topics: Iterable<Topic>): Promise<void>;
 }
 
 /** Finds out whose token it is. Rejects, best with a `GatewayError`, if it is nobody's. */
@@ -43,6 +47,8 @@ export interface ConnectionContext {
   readonly clock: Clock;
   readonly log: Logger;
   readonly authenticate: Authenticate;
+  /** Of all users. */
+  readonly streams: Streams;
   readonly limits: ConnectionLimits;
 }
 
@@ -61,8 +67,11 @@ export class Connection {
   readonly #heart: Heart;
   readonly #outbox: Outbox;
   readonly #connecting: Timer;
+  #asking: Timer | undefined;
   #lingering: Timer | undefined;
   #reader: Reader | undefined;
+  /** What counts as a stream of the user, this connection and each subscription, and how to end that. */
+  readonly #counted = new Map<Connection | StompSubscription, () => void>();
   /** Kept only so that it can be left out of whatever is said about an error. */
   #token: string | undefined;
   /** Whether a frame is being looked into. Those after it wait for that. */
@@ -160,6 +169,7 @@ export class Connection {
         break;
       case "unsubscribe":
         this.#outbox.cancel(step.subscription);
+        this.#discount(step.subscription);
         break;
       case "close":
         this.#close(step.code);
@@ -187,23 +197,43 @@ export class Connection {
 
   async #authenticate(said: string | undefined): Promise<void> {
     const { id, request, authenticate, log } = this.#context;
-    this.#token = bearerToken(request.headers.authorization) ?? said;
+    this.#token = bearerOf(request.headers.authorization) ?? said;
     this.#reader = await authenticate(this.#token, request);
     if (this.#session.ended) return;
+    this.#count(this, this.#reader);
     this.#connecting.cancel();
     this.#doAll(this.#session.authenticated(this.#reader.user));
     this.#parser.version = this.#session.version;
+    this.#askAgain(this.#reader);
     log.debug("a client has connected", { connection: id, user: this.#reader.user, version: this.#session.version });
   }
 
+  /** Tokens and rights come to an end, and what is told by them with it. */
+  #askAgain(reader: Reader): void {
+    const { id, clock, log } = this.#context;
+    const ask = () => reader.mustSee(this.#session.topics);
+    this.#asking = whileAllowed(clock, ask, (why) => {
+      log.info("a client may not listen any more", { connection: id, user: reader.user, code: why.code });
+      this.#fail(this.#explained(why));
+    });
+  }
+
   async #subscribe(subscription: StompSubscription, snapshot: boolean): Promise<void> {
-    const { topic } = subscription;
-    if (!(await this.#reader?.mayRead(topic))) {
-      throw new GatewayError("BERTH_FORBIDDEN", `${this.#reader?.user} may not read ${topic}`);
-    }
+    const reader = this.#reader as Reader; // or there would be no session yet
+    await reader.mustSee([subscription.topic]);
     if (this.#session.ended) return;
+    this.#count(subscription, reader);
     this.#outbox.open(subscription, { snapshot });
     this.#doAll(this.#session.subscribed());
+  }
+
+  #count(what: Connection | StompSubscription, { user }: Reader): void {
+    this.#counted.set(what, this.#context.streams.open(user));
+  }
+
+  #discount(what: Connection | StompSubscription): void {
+    this.#counted.get(what)?.();
+    this.#counted.delete(what);
   }
 
   /** What the other side is told about an error. Of what nobody has foreseen, only that it happened. */
@@ -244,8 +274,10 @@ export class Connection {
 
   #release(): void {
     this.#connecting.cancel();
+    this.#asking?.cancel();
     this.#heart.stop();
     this.#outbox.close();
+    for (const what of this.#counted.keys()) this.#discount(what);
   }
 }
 

@@ -1,13 +1,13 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type LogFields, logTo, sleep, WallClock } from "@berth/kube";
+import { type Clock, type LogFields, logTo, sleep, VirtualClock, WallClock } from "@berth/kube";
 import { Client, type IFrame, type IMessage, type StompConfig } from "@stomp/stompjs";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { Streams } from "../auth/streams.ts";
 import { GatewayError } from "../errors.ts";
-import type { Topic } from "../feed.ts";
-import { isAllowedOrigin } from "./origin.ts";
-import { type Authenticate, type StompLimits, StompServer } from "./server.ts";
+import { TOPICS, type Topic } from "../feed.ts";
+import { type Authenticate, type Reader, type StompLimits, StompServer } from "./server.ts";
 import { FakeFeed } from "./testing/fake-feed.ts";
 import { eventually, RawClient } from "./testing/raw-client.ts";
 
@@ -18,18 +18,29 @@ afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
 });
 
+/** Somebody who may read some topics. */
+const reader = (user: string, allowed: readonly Topic[]): Reader => ({
+  user,
+  mustSee: async (topics) => {
+    for (const topic of topics) {
+      if (!allowed.includes(topic)) throw new GatewayError("BERTH_FORBIDDEN", `${user} may not read ${topic}`);
+    }
+  },
+});
+
 /** Knows "good", who may read all, and "poor", who may read jobs. Says more about others than it should. */
 const authenticate: Authenticate = async (token) => {
-  if (token === "good") return { user: "ann", mayRead: async () => true };
-  if (token === "poor") return { user: "bob", mayRead: async (topic: Topic) => topic === "jobs" };
+  if (token === "good") return reader("ann", TOPICS);
+  if (token === "poor") return reader("bob", ["jobs"]);
   if (token === "s3cret-broken") throw new TypeError(`cannot read s3cret-broken`);
   throw new GatewayError("BERTH_UNAUTHENTICATED", `nobody knows the token ${token}`);
 };
 
 interface Given {
   readonly limits?: Partial<StompLimits>;
-  readonly allowedOrigins?: readonly string[];
   readonly authenticate?: Authenticate;
+  readonly clock?: Clock;
+  readonly streams?: Streams;
 }
 
 async function serve(given: Given = {}) {
@@ -40,7 +51,7 @@ async function serve(given: Given = {}) {
     clock,
     log: logTo((_, message, fields) => logged.push({ message, fields })),
     authenticate,
-    allowedOrigins: ["https://berth.example"],
+    streams: new Streams(10_000),
     ...given,
   });
   const http: Server = createServer();
@@ -247,28 +258,6 @@ describe("the server", () => {
     }
   });
 
-  it.each(["https://evil.example", "null", "http://127.0.0.1", "nonsense"])(
-    "S26 refuses web pages of another origin: %s",
-    async (origin) => {
-      const { stomp, url } = await serve();
-      await expect(RawClient.open(url, { origin })).rejects.toThrow("403");
-      expect(stomp.connections).toBe(0);
-    },
-  );
-
-  it("S26 takes web pages of its own host, and of the origins that are allowed", async () => {
-    const { url } = await serve();
-    await RawClient.connect(url, {}, { origin: url.replace("ws:", "http:").replace("/v1/stomp", "") });
-    await RawClient.connect(url, {}, { origin: "https://berth.example" });
-    const at = (origin: string, host: string) => isAllowedOrigin({ origin, host }, ["http://127.0.0.1:5173/"]);
-    expect(at("https://Berth.example:443", "berth.example")).toBe(true);
-    expect(at("https://berth.example", "berth.example:443")).toBe(true);
-    expect(at("http://berth.example", "berth.example:443")).toBe(false);
-    expect(at("http://127.0.0.1:5173", "berth.example")).toBe(true);
-    expect(at("http://127.0.0.1:5174", "berth.example")).toBe(false);
-    expect(isAllowedOrigin({ "sec-websocket-origin": "http://evil.example", host: "berth.example" }, [])).toBe(false);
-  });
-
   it("S27 takes the token of the upgrade before that of CONNECT", async () => {
     const { url } = await serve();
     const headers = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
@@ -301,6 +290,50 @@ describe("the server", () => {
     );
   });
 
+  it("S34 tells who may not read one of his topics any more, and closes; before that, and after, nobody is disturbed", async () => {
+    const clock = new VirtualClock();
+    const allowed: Topic[] = ["jobs", "slots"];
+    const { feed, stomp, url } = await serve({ clock, authenticate: async () => reader("ann", allowed) });
+    const [one, both] = [await RawClient.connect(url), await RawClient.connect(url)];
+    for (const [client, topic] of [
+      [one, "jobs"],
+      [both, "jobs"],
+      [both, "slots"],
+    ] as const) {
+      client.say("SUBSCRIBE", { id: topic, destination: `/topic/${topic}`, receipt: topic });
+      await client.heard("RECEIPT", { "receipt-id": topic });
+    }
+    await clock.advance(60_000);
+    expect(stomp.connections).toBe(2);
+    allowed.pop();
+    await clock.advance(15_000);
+    await both.heard("ERROR", { code: "BERTH_FORBIDDEN", message: "ann may not read slots" });
+    expect(await both.closed()).toBe(1008);
+    await eventually(() => expect([stomp.connections, feed.subscribers]).toEqual([1, 1]));
+    feed.put("jobs", "later");
+    await eventually(() => expect(one.messages()).toMatchObject([{ name: "later" }]));
+    one.say("UNSUBSCRIBE", { id: "jobs", receipt: "none" });
+    await one.heard("RECEIPT", { "receipt-id": "none" });
+    allowed.pop(); // which he does not read any more
+    await clock.advance(15_000);
+    expect(one.closeCode).toBeUndefined();
+  });
+
+  it("S34 tells whom nobody knows any more, also if he reads nothing", async () => {
+    const clock = new VirtualClock();
+    let isKnown = true;
+    const mustSee = async () => {
+      if (!isKnown) throw new GatewayError("BERTH_UNAUTHENTICATED", "the token s3cret is not valid any more");
+    };
+    const { url } = await serve({ clock, authenticate: async () => ({ user: "ann", mustSee }) });
+    const client = await RawClient.connect(url, { passcode: "s3cret" });
+    isKnown = false;
+    await clock.advance(15_000);
+    const error = await client.heard("ERROR", { code: "BERTH_UNAUTHENTICATED" });
+    expect(error.headers.get("message")).toBe("the token (token) is not valid any more");
+    expect(await client.closed()).toBe(1008);
+  });
+
   it("S30 has no more connections than it may have, in total and from one address", async () => {
     const total = await serve({ limits: { connections: 2 } });
     const first = await RawClient.open(total.url);
@@ -315,6 +348,33 @@ describe("the server", () => {
     only.webSocket.terminate();
     await eventually(() => expect(each.stomp.connections).toBe(0));
     await RawClient.open(each.url);
+  });
+
+  it("S30 lets each user have so many connections and subscriptions, and again as many when they have ended", async () => {
+    const streams = new Streams(3);
+    const { stomp, url } = await serve({ streams });
+    const subscribe = (client: RawClient, id: string) =>
+      client.say("SUBSCRIBE", { id, destination: "/topic/jobs", receipt: id });
+    const first = await RawClient.connect(url);
+    for (const id of ["a", "b"]) {
+      subscribe(first, id);
+      await first.heard("RECEIPT", { "receipt-id": id });
+    }
+    const second = await RawClient.open(url);
+    second.say("CONNECT", { "accept-version": "1.2", passcode: "good" });
+    await second.heard("ERROR", { code: "BERTH_TOO_MANY_STREAMS" });
+    expect(await second.closed()).toBe(1008);
+    await RawClient.connect(url, { passcode: "poor" }); // who is somebody else
+    first.say("UNSUBSCRIBE", { id: "a", receipt: "less" });
+    await first.heard("RECEIPT", { "receipt-id": "less" });
+    const third = await RawClient.connect(url);
+    subscribe(third, "c");
+    await third.heard("ERROR", { code: "BERTH_TOO_MANY_STREAMS", "receipt-id": "c" });
+    await third.closed();
+    first.webSocket.terminate();
+    await eventually(() => expect(stomp.connections).toBe(1));
+    for (let count = 0; count < 3; count++) streams.open("ann");
+    expect(() => streams.open("ann")).toThrow("as many as may be");
   });
 
   it("S30 waits for CONNECT for so long, and for who is being authenticated no longer", async () => {
@@ -448,17 +508,17 @@ describe("the server", () => {
 
   it("S32 serves nobody whose subscription was still looked into", async () => {
     const asked = Promise.withResolvers<void>();
-    const answer = Promise.withResolvers<boolean>();
-    const mayRead = () => {
+    const answer = Promise.withResolvers<void>();
+    const mustSee = () => {
       asked.resolve();
       return answer.promise;
     };
-    const { feed, stomp, url } = await serve({ authenticate: async () => ({ user: "ann", mayRead }) });
+    const { feed, stomp, url } = await serve({ authenticate: async () => ({ user: "ann", mustSee }) });
     const client = await RawClient.connect(url);
     client.say("SUBSCRIBE", { id: "1", destination: "/topic/jobs" });
     await asked.promise;
     await stomp.close();
-    answer.resolve(true);
+    answer.resolve();
     await sleep(clock, 0);
     expect(feed.subscribers).toBe(0);
   });

@@ -1,14 +1,16 @@
 /** STOMP over WebSocket: topics of what changes in the cluster, for whoever may read them. */
-import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock, Logger } from "@berth/kube";
 import { type WebSocket, WebSocketServer } from "ws";
+import type { Streams } from "../auth/streams.ts";
+import { GatewayError } from "../errors.ts";
 import type { Feed } from "../feed.ts";
+import { rawAnswer } from "../http/problem.ts";
 import { Bodies } from "./bodies.ts";
 import { type Authenticate, Connection, type ConnectionLimits } from "./connection.ts";
 import { FRAME_LIMITS } from "./frame.ts";
-import { isAllowedOrigin } from "./origin.ts";
 
 export type { Authenticate, Reader } from "./connection.ts";
 
@@ -45,8 +47,8 @@ export interface StompServerOptions {
   readonly log: Logger;
   /** Who it is. The token comes with the request to upgrade, or else with CONNECT. */
   readonly authenticate: Authenticate;
-  /** Of web pages that may connect, like "https://example.org". Those of the same host always may. */
-  readonly allowedOrigins: readonly string[];
+  /** Of all users, whatever they listen by. */
+  readonly streams: Streams;
   readonly limits?: Partial<StompLimits>;
 }
 
@@ -85,11 +87,11 @@ export class StompServer {
     return this.#connections.size;
   }
 
-  /** Takes over a request to upgrade: for the event `upgrade` of an HTTP server. */
+  /** Takes over a request to upgrade, for the event `upgrade` of an HTTP server: which web pages may ask is that one's affair. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const address = request.socket.remoteAddress ?? "unknown";
-    const refusal = this.#refusal(request, address);
-    if (refusal) this.#refuse(socket, address, ...refusal);
+    const refusal = this.#refusal(address);
+    if (refusal) this.#refuse(socket, address, refusal);
     else
       this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket, request, address));
   }
@@ -102,28 +104,23 @@ export class StompServer {
     await Promise.all(connections.map(({ closed }) => closed));
   }
 
-  #refusal({ headers }: IncomingMessage, address: string): [status: number, message: string] | undefined {
-    if (this.#closing) return [503, "the gateway is about to stop"];
-    if (!isAllowedOrigin(headers, this.#options.allowedOrigins)) {
-      return [403, "web pages of this origin may not connect"];
+  #refusal(address: string): GatewayError | undefined {
+    if (this.#closing) return new GatewayError("BERTH_UNAVAILABLE", "the gateway is about to stop");
+    if (this.#connections.size >= this.#limits.connections) {
+      return new GatewayError("BERTH_UNAVAILABLE", "there are too many connections");
     }
-    if (this.#connections.size >= this.#limits.connections) return [503, "there are too many connections"];
     if ((this.#perAddress.get(address) ?? 0) >= this.#limits.connectionsPerAddress) {
-      return [429, "there are too many connections from this address"];
+      return new GatewayError("BERTH_TOO_MANY_STREAMS", "there are too many connections from this address");
     }
     return undefined;
   }
 
-  #refuse(socket: Duplex, address: string, status: number, message: string): void {
+  #refuse(socket: Duplex, address: string, why: GatewayError): void {
     const { log } = this.#options;
-    log.info("a connection was refused", { address, status, reason: message });
+    log.info("a connection was refused", { address, code: why.code, reason: why.message });
     socket.on("error", (error) => log.debug("a refusal was not read", { address, error: error.message }));
     socket.once("finish", () => socket.destroy());
-    const body = `${message}\n`;
-    socket.end(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
+    socket.end(rawAnswer(why));
   }
 
   #accept(webSocket: WebSocket, request: IncomingMessage, address: string): void {
@@ -131,9 +128,9 @@ export class StompServer {
       request.socket.setNoDelay(true);
       request.socket.setKeepAlive(true, KEEP_ALIVE_MS);
     }
-    const { feed, clock, log, authenticate } = this.#options;
+    const { feed, clock, log, authenticate, streams } = this.#options;
     const id = String(++this.#last);
-    const context = { id, webSocket, request, feed, clock, log, authenticate };
+    const context = { id, webSocket, request, feed, clock, log, authenticate, streams };
     const connection = new Connection({ ...context, bodies: this.#bodies, limits: this.#limits });
     this.#connections.add(connection);
     this.#perAddress.set(address, (this.#perAddress.get(address) ?? 0) + 1);

@@ -4,6 +4,7 @@
  * Whoever drives it hands in one frame after the other, and does the steps in their order. Two of them ask something
  * (`authenticate` and `subscribe`): no other frame may come in until they are answered.
  */
+import { bearerOf } from "../auth/guard.ts";
 import { errorCatalogue, GatewayError, type GatewayErrorCode } from "../errors.ts";
 import { TOPICS, type Topic } from "../feed.ts";
 import { type Frame, frame, VERSIONS, type Version } from "./frame.ts";
@@ -70,6 +71,11 @@ export class Session {
   /** Whether everything is said. */
   get ended(): boolean {
     return this.#state.is === "ended";
+  }
+
+  /** What the client has subscribed to, each once. */
+  get topics(): ReadonlySet<Topic> {
+    return new Set([...this.#subscriptions.values()].map(({ topic }) => topic));
   }
 
   /** A MESSAGE for a subscriber, as it is sent. */
@@ -250,12 +256,7 @@ function beatsOf(text = "0,0"): { can: number; wants: number } {
 /** Where browsers put it, which cannot send headers with a WebSocket. */
 function tokenOf(headers: ReadonlyMap<string, string>): string | undefined {
   const authorization = headers.get("Authorization") ?? headers.get("authorization");
-  return bearerToken(authorization) ?? (headers.get("passcode") || undefined);
-}
-
-/** The token of `Authorization: Bearer …`. */
-export function bearerToken(authorization: string | undefined): string | undefined {
-  return authorization?.match(/^bearer +(\S+) *$/i)?.[1];
+  return bearerOf(authorization) ?? (headers.get("passcode") || undefined);
 }
 
 function ackModeOf(text = "auto"): AckMode {

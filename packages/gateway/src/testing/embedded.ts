@@ -55,7 +55,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   });
   const ask = asking(gateway);
   const others: Gateway[] = [];
-  await eventually(async () => (await ask("GET", "/v1/testbeds/main")).body.slots?.free === nodes * slotsPerNode);
+  await eventually(async () => {
+    const { ready, slots } = (await ask("GET", "/v1/testbeds/main")).body;
+    return ready && slots.free === nodes * slotsPerNode;
+  });
   return {
     sim,
     gateway,

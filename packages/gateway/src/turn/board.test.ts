@@ -55,8 +55,8 @@ function scheduling(
   } as unknown as Scheduling;
 }
 
-function board(onNews = () => {}): Board {
-  return new Board({ namespace: "default", testbed: "main", epoch: new Epoch(), now: () => 0, onNews });
+function board(onNews = () => {}, onSlots: (slots: readonly Slot[]) => void = () => {}): Board {
+  return new Board({ namespace: "default", testbed: "main", epoch: new Epoch(), now: () => 0, onNews, onSlots });
 }
 
 const names = (jobs: readonly { name: string }[]) => jobs.map(({ name }) => name);
@@ -74,6 +74,35 @@ describe("the board", () => {
     expect(some.freeSlots()).toEqual([0, 1, 3]); // though it says "occupied" for a moment more
     some.setSlot(3, slot(3, "free", true));
     expect(some.slot(3)?.state).toBe("unavailable");
+  });
+
+  it("T15 goes by a slot's own word for jobs of other namespaces, and for nobody else", () => {
+    const some = board();
+    const told = (state: string, holder: string) => {
+      const { status, ...rest } = slot(0, state);
+      some.setSlot(0, { ...rest, status: { ...status, job: holder } } as Slot);
+      return some.slot(0);
+    };
+    expect(told("occupied", "elsewhere/a")).toMatchObject({ state: "occupied", job: "a" });
+    expect(told("reserved", "elsewhere/a")).toMatchObject({ state: "reserved", job: "a" });
+    expect(told("occupied", "default/a")).toEqual({ id: 0, node: "n0", state: "free" }); // it has ended
+    some.setJob("b", job("b", { slots: [0] }));
+    expect(some.slot(0)).toMatchObject({ state: "reserved", job: "b" }); // a is still in it
+    expect(told("occupied", "default/b")).toMatchObject({ state: "occupied", job: "b" });
+  });
+
+  it("R22 tells which slots it stands otherwise with, and only of those", () => {
+    const changed: number[][] = [];
+    const some = board(undefined, (slots) => changed.push(slots.map(({ spec }) => spec.position).sort()));
+    for (const position of [0, 1, 2]) some.setSlot(position, slot(position, "free"));
+    some.synced();
+    some.setScheduling("s", scheduling({ a: [0, 2] }));
+    some.setJob("a", job("a", { slots: [0, 2] }));
+    some.setScheduling("s", scheduling({ a: [0, 2] }, { a: "Submitted" }));
+    some.setSlot(2, slot(2, "occupied"));
+    some.setSlot(1, undefined);
+    expect(changed).toEqual([[0, 2], [2], []]);
+    expect(some.counts()).toEqual({ total: 2, free: 0, reserved: 1, occupied: 1, unavailable: 0 });
   });
 
   it("T15 has a job in the queue when nobody has it, and somebody wants it to run", () => {
@@ -145,6 +174,11 @@ describe("the board", () => {
           expect([...queue.values()].sort(byName)).toEqual([...some.queue().set].sort(byName));
           expect([...running.values()].sort(byName)).toEqual([...some.running().set].sort(byName));
           expect([...shown.values()].sort((a, b) => a.id - b.id)).toEqual(some.slots().set);
+          const { total, ...counts } = some.counts();
+          expect(total).toBe(shown.size);
+          for (const [state, count] of Object.entries(counts)) {
+            expect([...shown.values()].filter((each) => each.state === state)).toHaveLength(count);
+          }
         };
         for (const each of steps) {
           if (each.do === "job")

@@ -3,11 +3,22 @@
  * scheduler is told in a turn is read off here, and what has changed since an earlier turn as well.
  *
  * It goes by claims and not by the states of Slots, which are told a moment later: a slot is free when no job asks for it in its
- * `creationRequest` and no Scheduling that has yet to be carried out names it.
+ * `creationRequest` and no Scheduling that has yet to be carried out names it. Only of jobs in other namespaces, which nobody
+ * watches here, the states of Slots have to tell.
  */
-import type { BatchJob, QueuedJob, RunningJob, Scheduling, Slot, TurnEvent, TurnSlot } from "@berth/model";
+import type {
+  BatchJob,
+  QueuedJob,
+  RunningJob,
+  Scheduling,
+  Slot,
+  SlotState,
+  TestbedView,
+  TurnEvent,
+  TurnSlot,
+} from "@berth/model";
 import type { Epoch } from "../views/epoch.ts";
-import { jobBasics, wantsToRun } from "../views/job.ts";
+import { jobBasics, nameIn, wantsToRun } from "../views/job.ts";
 import { type Intent, intentsOf } from "./intents.ts";
 
 /** A line of the board, and since which version it has been so. */
@@ -30,6 +41,8 @@ export interface BoardOptions {
   readonly now: () => number;
   /** Told when something has happened that a scheduler may want to decide about. */
   readonly onNews: () => void;
+  /** Told when it stands otherwise with slots: those of them that are still there. */
+  readonly onSlots: (slots: readonly Slot[]) => void;
 }
 
 /** What a scheduler has brought about itself: it hears of it with the next turn. Of everything else it is told at once. */
@@ -50,6 +63,7 @@ export class Board {
   readonly #queue = new Map<string, Line<QueuedJob | typeof GONE>>();
   readonly #running = new Map<string, Line<RunningJob | typeof GONE>>();
   readonly #shown = new Map<number, Line<TurnSlot | typeof GONE>>();
+  readonly #counts: Record<SlotState, number> = { free: 0, reserved: 0, occupied: 0, unavailable: 0 };
   /** Who has a slot, or is about to: the names of jobs, each as often as it is said. */
   readonly #holders = new Map<number, string[]>();
   /** Which Schedulings are about to take a job. */
@@ -168,6 +182,31 @@ export class Board {
     return this.#shown.get(id)?.view;
   }
 
+  /** How it stands with a slot. */
+  lineOf({ spec, status = {} }: Slot): TurnSlot {
+    const { position: id, nodeName: node, unschedulable } = spec;
+    const { namespace } = this.#options;
+    const { state, job: told, reason = "no reason given" } = status;
+    const [job] = this.#holders.get(id) ?? [];
+    if (job !== undefined) {
+      // It may still be about the one before.
+      const isIn = state === "occupied" && (told === undefined || told === `${namespace}/${job}`);
+      return { id, node, state: isIn ? "occupied" : "reserved", job };
+    }
+    const isElsewhere = told !== undefined && !told.startsWith(`${namespace}/`);
+    if (isElsewhere && (state === "occupied" || state === "reserved")) return { id, node, state, job: nameIn(told) };
+    if (unschedulable) return { id, node, state: "unavailable", reason: "it was set unschedulable" };
+    if (state === undefined) return { id, node, state: "unavailable", reason: "its ghost is not there yet" };
+    return state === "unavailable" ? { id, node, state, reason } : { id, node, state: "free" };
+  }
+
+  /** How many slots there are of each kind. */
+  counts(): TestbedView["slots"] {
+    this.#update();
+    const { free, reserved, occupied, unavailable } = this.#counts;
+    return { total: free + reserved + occupied + unavailable, free, reserved, occupied, unavailable };
+  }
+
   /** Numbers of all slots that are free, ascending. */
   freeSlots(): number[] {
     this.#update();
@@ -214,10 +253,13 @@ export class Board {
     if (this.#dirtyJobs.size === 0 && this.#dirtySlots.size === 0) return;
     this.#version++;
     for (const name of this.#dirtyJobs) this.#updateJob(name);
-    for (const position of this.#dirtySlots) this.#updateSlot(position);
+    const changed = [...this.#dirtySlots].filter((position) => this.#updateSlot(position));
     this.#dirtyJobs.clear();
     this.#dirtySlots.clear();
     this.#forget();
+    if (this.#isSynced && changed.length > 0) {
+      this.#options.onSlots(changed.flatMap((position) => this.#slots.get(position) ?? []));
+    }
   }
 
   #updateJob(name: string): void {
@@ -290,27 +332,21 @@ export class Board {
     else if (nowRunning?.phase === "Running" && running?.phase !== "Running") this.#tell("job.started", { job: name });
   }
 
-  #updateSlot(position: number): void {
+  /** Whether it stands otherwise with it than before. */
+  #updateSlot(position: number): boolean {
     const slot = this.#slots.get(position);
     const before = this.#shown.get(position)?.view;
-    const after = slot ? this.#slotView(slot) : GONE;
-    if (!this.#write(this.#shown, position, before, after)) return;
+    const after = slot ? this.lineOf(slot) : GONE;
+    if (!this.#write(this.#shown, position, before, after)) return false;
+    if (before) this.#counts[before.state]--;
+    if (after) this.#counts[after.state]++;
     if (!after) this.#tell("slot.removed", { slot: position });
     else if (!before) this.#tell("slot.added", { slot: position });
     else if (after.state === "unavailable" && before.state !== "unavailable")
       this.#tell("slot.unavailable", { slot: position });
     else if (after.state === "free" && before.state === "unavailable") this.#tell("slot.available", { slot: position });
     else if (after.state === "free" && before.state !== "free") this.#tell("slot.freed", { slot: position });
-  }
-
-  #slotView({ spec, status = {} }: Slot): TurnSlot {
-    const { position: id, nodeName: node, unschedulable } = spec;
-    const [job] = this.#holders.get(id) ?? [];
-    if (job !== undefined) return { id, node, state: status.state === "occupied" ? "occupied" : "reserved", job };
-    if (unschedulable) return { id, node, state: "unavailable", reason: "it was set unschedulable" };
-    if (status.state === undefined) return { id, node, state: "unavailable", reason: "its ghost is not there yet" };
-    if (status.state !== "unavailable") return { id, node, state: "free" };
-    return { id, node, state: "unavailable", reason: status.reason ?? "no reason given" };
+    return true;
   }
 
   /** Whether it is another line than before. */

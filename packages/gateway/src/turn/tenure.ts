@@ -20,16 +20,20 @@ export interface Tenures {
   renew(testbed: string, scheduler: string, turn: number): Promise<boolean>;
   end(testbed: string, scheduler: string): Promise<void>;
   holderOf(testbed: string): string | undefined;
+  /** Calls back whenever a testbed may have another scheduler than before, or none. */
+  onChange(listener: () => void): void;
 }
 
 /** For a gateway that is the only one, and ends with its cluster: nothing is written down. */
 export class MemoryTenures implements Tenures {
   readonly #holders = new Map<string, string>();
+  readonly #listeners: (() => void)[] = [];
 
   async take(testbed: string, scheduler: string): Promise<Tenure> {
     const holder = this.#holders.get(testbed);
     if (holder !== undefined && holder !== scheduler) throw taken(testbed, holder);
     this.#holders.set(testbed, scheduler);
+    this.#tell();
     return { scheduler, turn: 0 };
   }
 
@@ -38,11 +42,21 @@ export class MemoryTenures implements Tenures {
   }
 
   async end(testbed: string, scheduler: string): Promise<void> {
-    if (this.#holders.get(testbed) === scheduler) this.#holders.delete(testbed);
+    if (this.#holders.get(testbed) !== scheduler) return;
+    this.#holders.delete(testbed);
+    this.#tell();
   }
 
   holderOf(testbed: string): string | undefined {
     return this.#holders.get(testbed);
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
   }
 }
 
@@ -109,6 +123,10 @@ export class LeaseTenures implements Tenures {
   holderOf(testbed: string): string | undefined {
     const lease = this.#options.world.leases.get(this.#options.world.key(leaseName(testbed)));
     return lease && this.#holderOf(lease);
+  }
+
+  onChange(listener: () => void): void {
+    this.#options.world.leases.addEventHandler({ onAdd: listener, onUpdate: listener, onDelete: listener });
   }
 
   /** Who has it, unless nothing was heard of him for too long. */

@@ -15,6 +15,7 @@ import { label } from "../names.ts";
 import type { World } from "../world.ts";
 import type { Board } from "./board.ts";
 import { carryOut } from "./carry-out.ts";
+import type { Standstill } from "./standstill.ts";
 import type { Tenures } from "./tenure.ts";
 
 export interface TurnsOptions {
@@ -26,6 +27,8 @@ export interface TurnsOptions {
   readonly wallClock: Clock;
   /** Stops the cluster's clock, if it is a virtual one; returns how to let it go on. */
   readonly hold?: (() => () => void) | undefined;
+  /** Stops it also while nobody waits for it, if that is wanted. */
+  readonly standstill?: Standstill | undefined;
   /** For how long the clock waits for a scheduler that thinks, in seconds of the world outside. */
   readonly thinkSeconds: number;
   /** For how long a testbed is kept for a scheduler of which nothing is heard. */
@@ -211,7 +214,7 @@ class Session {
 
   /** Waits for something to decide. Whether it is only the time that the scheduler wanted to be called at. */
   async #news({ callAt, testbed }: TurnRequest, signal: AbortSignal): Promise<boolean> {
-    const { world } = this.#options;
+    const { world, standstill } = this.#options;
     const { clock, epoch } = world;
     const hasNews = () => this.#version === undefined || this.#board.hasNews(this.#version);
     if (hasNews()) return false;
@@ -226,6 +229,7 @@ class Session {
     const abort = () => reject(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
+    const stopWaiting = standstill?.wait();
     this.#goOn();
     try {
       const isCalled = await promise;
@@ -233,6 +237,7 @@ class Session {
       await sleep(clock, 0, signal);
       return isCalled;
     } finally {
+      stopWaiting?.();
       stopListening();
       timer?.cancel();
       signal.removeEventListener("abort", abort);

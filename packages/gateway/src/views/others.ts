@@ -1,12 +1,25 @@
 /** What is shown of testbeds, slots, Schedulings and nodes. Pure. */
 import { type coreV1, findCondition } from "@berth/kube";
-import type { NodeView, Scheduling, SchedulingView, Slot, SlotView, Testbed, TestbedView } from "@berth/model";
+import type {
+  NodeView,
+  Scheduling,
+  SchedulingView,
+  Slot,
+  SlotView,
+  Testbed,
+  TestbedView,
+  TurnSlot,
+} from "@berth/model";
 import { label } from "../names.ts";
 import type { Epoch } from "./epoch.ts";
 import { nameIn } from "./job.ts";
 
-/** A testbed. @param scheduler - The external one that has it. */
-export function testbedViewOf({ metadata, spec, status }: Testbed, scheduler: string | undefined): TestbedView {
+/** A testbed. @param slots - How many there are. @param scheduler - The external one that has it. */
+export function testbedViewOf(
+  { metadata, spec, status }: Testbed,
+  slots: TestbedView["slots"],
+  scheduler: string | undefined,
+): TestbedView {
   const ready = findCondition(status?.conditions ?? [], "Ready");
   return {
     name: metadata.name ?? "",
@@ -14,7 +27,7 @@ export function testbedViewOf({ metadata, spec, status }: Testbed, scheduler: st
     slotsPerNode: spec.slotsPerNode,
     nodeLabel: spec.nodeLabel,
     resourcesPerSlot: texts(spec.resourcesPerSlot),
-    slots: status?.slots ?? { total: 0, free: 0, reserved: 0, occupied: 0, unavailable: 0 },
+    slots,
     ready: ready?.status === "True",
     ...(ready && { message: ready.message }),
     ...(scheduler !== undefined && { scheduler }),
@@ -22,17 +35,15 @@ export function testbedViewOf({ metadata, spec, status }: Testbed, scheduler: st
   };
 }
 
-/** A slot. */
-export function slotViewOf({ metadata, spec, status = {} }: Slot, epoch: Epoch): SlotView {
+/** A slot. @param line - How it stands with it: its own status says so a moment later, and then since when, and who is in it. */
+export function slotViewOf({ metadata, spec, status = {} }: Slot, line: TurnSlot, epoch: Epoch): SlotView {
+  const { podName, since } = status;
+  const isTold = status.state === line.state && (status.job && nameIn(status.job)) === line.job;
   return {
     testbed: spec.testbed,
-    id: spec.position,
-    node: spec.nodeName,
-    state: status.state ?? "unavailable",
-    ...(status.reason !== undefined && { reason: status.reason }),
-    ...(status.job !== undefined && { job: nameIn(status.job) }),
-    ...(status.podName !== undefined && { pod: status.podName }),
-    ...(status.since !== undefined && { since: epoch.of(status.since) }),
+    ...line,
+    ...(isTold && podName !== undefined && { pod: podName }),
+    ...(isTold && since !== undefined && { since: epoch.of(since) }),
     resources: texts(spec.resources),
     version: metadata.resourceVersion ?? "",
   };

@@ -1,6 +1,6 @@
 /** What is shown of the resources. */
 import type { coreV1 } from "@berth/kube";
-import type { BatchJob, JobRun, Scheduling, Slot, Testbed } from "@berth/model";
+import type { BatchJob, JobRun, Scheduling, Slot, Testbed, TurnSlot } from "@berth/model";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Epoch } from "./epoch.ts";
@@ -105,30 +105,37 @@ describe("others", () => {
       metadata: meta({ name: "main" }),
       spec: { slotsPerNode: 2, nodeLabel: "x", resourcesPerSlot: { cpu: 1, memory: "1Gi" } },
     } as unknown as Testbed;
-    expect(testbedViewOf(testbed, undefined)).toEqual({
+    const slots = { total: 3, free: 2, reserved: 0, occupied: 1, unavailable: 0 };
+    expect(testbedViewOf(testbed, slots, undefined)).toEqual({
       ...{ name: "main", nodes: 0, slotsPerNode: 2, nodeLabel: "x", resourcesPerSlot: { cpu: "1", memory: "1Gi" } },
-      ...{ slots: { total: 0, free: 0, reserved: 0, occupied: 0, unavailable: 0 }, ready: false, version: "7" },
+      ...{ slots, ready: false, version: "7" },
     });
-    expect(testbedViewOf(testbed, "fifo").scheduler).toBe("fifo");
+    expect(testbedViewOf(testbed, slots, "fifo").scheduler).toBe("fifo");
   });
 
-  it("R21 a slot says who has it, and why it cannot be had", () => {
-    const slot = (status?: object) =>
+  it("R22 a slot says what turns say of it, and what its status adds if that is about the same", () => {
+    const slot = (line: Pick<TurnSlot, "state" | "job" | "reason">, status?: object) =>
       slotViewOf(
         {
           metadata: meta(),
           spec: { testbed: "main", position: 4, nodeName: "n1", resources: { cpu: "1" } },
           ...(status && { status }),
         } as unknown as Slot,
+        { id: 4, node: "n1", ...line },
         epoch,
       );
-    expect(slot()).toMatchObject({ id: 4, state: "unavailable" });
-    expect(
-      slot({ state: "occupied", job: "default/pi", podName: "pi-0", since: "2020-01-01T00:00:02Z" }),
-    ).toMatchObject({
-      ...{ state: "occupied", job: "pi", pod: "pi-0", since: 2 },
+    const common = { testbed: "main", id: 4, node: "n1", resources: { cpu: "1" }, version: "7" };
+    const occupied = { state: "occupied", job: "default/pi", podName: "pi-0", since: "2020-01-01T00:00:02Z" };
+    expect(slot({ state: "unavailable", reason: "no room" })).toEqual({
+      ...{ ...common, state: "unavailable", reason: "no room" },
     });
-    expect(slot({ state: "unavailable", reason: "no room" }).reason).toBe("no room");
+    expect(slot({ state: "occupied", job: "pi" }, occupied)).toEqual({
+      ...{ ...common, state: "occupied", job: "pi", pod: "pi-0", since: 2 },
+    });
+    expect(slot({ state: "reserved", job: "next" }, occupied)).toEqual({ ...common, state: "reserved", job: "next" });
+    expect(slot({ state: "free" }, occupied)).toEqual({ ...common, state: "free" });
+    const ghost = { state: "free", podName: "ghost-4", since: "2020-01-01T00:00:03Z" };
+    expect(slot({ state: "free" }, ghost)).toEqual({ ...common, state: "free", pod: "ghost-4", since: 3 });
   });
 
   it("R21 a Scheduling shows each job once: as it stands, or else as it is wanted", () => {

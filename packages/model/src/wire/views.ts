@@ -60,9 +60,9 @@ export const slotView = z.object({
   node: z.string(),
   state: z.enum(SLOT_STATES),
   reason: z.string().optional().describe("Why it is unavailable."),
-  job: z.string().optional().describe("Who has it."),
-  pod: z.string().optional().describe("Who is in it."),
-  since: seconds.optional(),
+  job: z.string().optional().describe("Who has it, or is about to."),
+  pod: z.string().optional().describe("Who is in it: an executor, or the ghost that keeps it free."),
+  since: seconds.optional().describe("Since when that is so, once it has been written down."),
   resources: z.record(z.string(), z.string()),
   version: z.string(),
 });

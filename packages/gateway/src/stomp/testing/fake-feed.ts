@@ -26,7 +26,7 @@ export class FakeFeed implements Feed {
     const type = items.has(name) ? "changed" : "added";
     const object = { name, ...more };
     items.set(name, object);
-    const change = { topic, type, name, object, json: JSON.stringify({ type, name, object }) } as const;
+    const change = { topic, type, name, json: JSON.stringify({ type, name, object }) } as const;
     this.tell(change);
     return change;
   }
