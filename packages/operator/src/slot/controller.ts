@@ -107,8 +107,8 @@ async function reconcile(
 }
 
 /** For how long nothing is said while executors are being placed, who are in more of a hurry, or while a ghost is on its way. */
-const LONGEST_MS = 10_000;
-const AGAIN_MS = 1000;
+const LONGEST_MS = 30_000;
+const AGAIN_MS = 3000;
 
 /** Writes down how it stands, once it has stood so for a moment: nobody waits for it, and slots come and go by the hundred. */
 async function tell(
