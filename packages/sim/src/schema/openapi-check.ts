@@ -75,6 +75,10 @@ function checkType(value: unknown, node: SchemaNode, path: string, found: Cause[
   return 1;
 }
 
+function hasAlternatives({ anyOf, oneOf, allOf, not }: Validation): boolean {
+  return (anyOf ?? oneOf ?? allOf ?? not) !== undefined;
+}
+
 function checkAlternatives(value: unknown, validation: Validation, place: Place, found: Cause[]): number {
   const { anyOf, oneOf, allOf, not } = validation;
   let right = 2;
@@ -226,6 +230,8 @@ function checkObject(
   const { path } = place;
   const old = isObject(place.old) ? place.old : undefined;
   const oldField = (key: string) => (old && Object.hasOwn(old, key) ? old[key] : undefined);
+  // Of a whole object what is the very same as before may stay so, whatever it is; how much of it is right nobody asks there.
+  const isWhole = path === "" && !hasAlternatives(validation);
   let right = 1;
   if (minProperties !== undefined || maxProperties !== undefined) {
     const size = Object.keys(value).length;
@@ -241,6 +247,7 @@ function checkObject(
   }
   for (const key in node.fields) {
     if (!Object.hasOwn(value, key)) continue;
+    if (isWhole && isObject(value[key]) && value[key] === oldField(key)) continue;
     const field = path === "" ? key : `${path}.${key}`;
     right += check(value[key], node.fields[key] as SchemaNode, { path: field, old: oldField(key) }, found);
   }

@@ -9,8 +9,13 @@ import { type CompiledRule, firstLine, type RulePlan } from "./rules.ts";
 export function checkRules(value: unknown, old: unknown, plan: RulePlan, path: string, errors: FieldErrors): void {
   if (value === null || value === undefined) return;
   if (plan.rules.length > 0) {
-    const place: Place = { value, old, self: plan.seen(value), oldSelf: plan.seen(old), node: plan.node, path };
-    for (const rule of plan.rules) checkRule(rule, place, errors);
+    // What is the very same as before may stay so: only rules about changes have anything to say of it.
+    const rules = old !== undefined && value === old ? plan.rules.filter(isAboutChanges) : plan.rules;
+    if (rules.length > 0) {
+      const oldSelf = plan.seesOld ? plan.seen(old) : undefined;
+      const place: Place = { value, old, self: plan.seen(value), oldSelf, node: plan.node, path };
+      for (const rule of rules) checkRule(rule, place, errors);
+    }
   }
   if (Array.isArray(value)) {
     if (!plan.element) return;
@@ -29,6 +34,8 @@ export function checkRules(value: unknown, old: unknown, plan: RulePlan, path: s
     }
   }
 }
+
+const isAboutChanges = ({ usesOldSelf, problem }: CompiledRule) => usesOldSelf || problem !== undefined;
 
 const joined = (path: string, key: string) => (path === "" ? key : `${path}.${key}`);
 

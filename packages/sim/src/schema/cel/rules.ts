@@ -12,6 +12,8 @@ export interface RulePlan {
   readonly element: RulePlan | undefined;
   /** What is at the place, as its rules see it; `undefined` if there is nothing. */
   seen(value: unknown): unknown;
+  /** Whether any of the rules, or what they say, speaks of what was there before. */
+  readonly seesOld: boolean;
 }
 
 /** A rule that can be evaluated, or that cannot. What it is asked about is what `seen` gave. */
@@ -63,7 +65,8 @@ function planOf(node: SchemaNode): RulePlan | undefined {
   if (rules.length === 0 && fields.size === 0 && !element) return undefined;
   const seen = (value: unknown) =>
     value === undefined || value === null || !types ? undefined : celValue(value, node, types);
-  return { node, rules, fields, element, seen };
+  const seesOld = rules.some(({ rule }) => `${rule.rule} ${rule.messageExpression ?? ""}`.includes("oldSelf"));
+  return { node, rules, fields, element, seen, seesOld };
 }
 
 function compiled(rule: CelRule, types: PlaceTypes): CompiledRule {
