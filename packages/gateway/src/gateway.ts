@@ -12,6 +12,7 @@ import {
   type Transport,
   VirtualClock,
   WallClock,
+  type Written,
 } from "@berth/kube";
 import { type Guard, openGuard } from "./auth/guard.ts";
 import { mustSee } from "./auth/listening.ts";
@@ -61,6 +62,8 @@ export interface GatewayOptions {
    * was decided for being carried out. For whoever does not wait for that clock himself. Default: no.
    */
   readonly standsStill?: boolean;
+  /** Told of each write: an operator in the same process need not wait until the API server tells it. */
+  readonly onWritten?: (written: Written) => void;
   /** For how long a virtual clock waits for a scheduler, in seconds of the world. Default: 60. */
   readonly thinkSeconds?: number;
   /** For how long a testbed is kept for a scheduler of which nothing is heard. Default: 30. */
@@ -89,7 +92,10 @@ export class Gateway implements AsyncDisposable {
     const world = new World({ client: reader, namespace, clock, epoch, log });
     const client = new Client(transport, {
       ...{ clock, random, fieldManager: "berth-gateway" },
-      onWritten: (written) => world.cache.wrote(written),
+      onWritten: (written) => {
+        world.cache.wrote(written);
+        options.onWritten?.(written);
+      },
     });
     const tenures = isVirtual
       ? new MemoryTenures()

@@ -90,12 +90,13 @@ export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
   try {
     const client = new Client(ground.transport, { clock, fieldManager: "berth" });
     let kinds: string[] = [];
+    let manager: Manager | undefined;
     let ended: Promise<void> = new Promise(() => {});
     if (parts.includes("operator")) {
       onProgress("installing Berth's resources");
       await install(client, clock);
       onProgress("starting the operator");
-      const manager = new Manager({ transport: ground.transport, clock, log, name: OPERATOR });
+      manager = new Manager({ transport: ground.transport, clock, log, name: OPERATOR });
       const adapters = await installedAdapters(manager.apiReader);
       kinds = adapters.map(({ kind }) => kind);
       addOperator(manager, { adapters });
@@ -112,7 +113,10 @@ export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
     if (parts.includes("gateway")) {
       onProgress("starting the gateway");
       const gateway = await Gateway.start(
-        { transport: ground.transport, clock, standsStill: true, namespace, log, ...options.gateway },
+        {
+          ...{ transport: ground.transport, clock, standsStill: true, namespace, log, ...options.gateway },
+          onWritten: (written) => manager?.cache.wrote(written),
+        },
         signal,
       );
       closing.push(() => gateway.stop());
