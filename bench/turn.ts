@@ -129,33 +129,26 @@ async function throughput(sizes: Sizes, log: MeasureOptions["log"], signal: Abor
   await using berth = await start("embedded", Math.min(sizes.slots, 500), signal);
   const { client } = berth;
   const stop = new AbortController();
+  const all = Promise.withResolvers<void>();
+  let ended = 0;
   const scheduling = runScheduler({
-    ...{ url: client.url, testbed: "main", decide: fifo, signal: stop.signal },
+    ...{ url: client.url, testbed: "main", signal: stop.signal },
+    decide: (state) => {
+      ended += state.events.filter(({ type }) => type === "job.completed").length;
+      if (ended >= sizes.throughput) all.resolve();
+      return fifo(state);
+    },
     onError: (error) => log(String(error)),
   });
   log(`${sizes.throughput} jobs of a second each, through turns`);
   const elapsed = stopwatch();
   await submitAll(client, sizes.throughput, "short", 1);
-  for (;;) {
-    const ended = await endedOf(client);
-    if (ended === sizes.throughput) break;
-    await sleep(200, signal);
-  }
+  await all.promise;
   const seconds = elapsed() / 1000;
   stop.abort();
   await scheduling;
   const measure = `jobs through turns, of a second each, ${sizes.throughput} in all`;
   return [{ measure, unit: "1/s", ours: sizes.throughput / seconds, target: { of: "ours", atLeast: 200 } }];
-}
-
-async function endedOf(client: BerthClient): Promise<number> {
-  let [ended, after]: [number, string | undefined] = [0, undefined];
-  do {
-    const page = await client.jobs({ limit: 1000, ...(after !== undefined && { after }) });
-    ended += page.items.filter(({ phase }) => phase === "Completed").length;
-    after = page.next;
-  } while (after !== undefined);
-  return ended;
 }
 
 async function subscribers(sizes: Sizes, log: MeasureOptions["log"], signal: AbortSignal): Promise<Measurement[]> {
