@@ -1,16 +1,18 @@
 /** Wires the operator together: what is shared, who hears of what, and the controllers. */
-import { coreV1, keyOf, keyText, type Manager } from "@berth/kube";
+import { coreV1, informed, keyOf, keyText, type Manager } from "@berth/kube";
 import { BatchJob } from "@berth/model";
 import type { ApplicationAdapter, Placement } from "./apps/application.ts";
 import { jobController } from "./job/controller.ts";
 import { indexForJobs } from "./job/world.ts";
 import { Ledger } from "./ledger/ledger.ts";
+import { label } from "./names.ts";
 import type { Seats } from "./placement/extender.ts";
 import { ExtenderServer, type ExtenderServerOptions } from "./placement/extender-server.ts";
 import { Placing } from "./placement/gate.ts";
 import { Seating } from "./placement/seating.ts";
 import { indexForSeats, seatsIn } from "./placement/seats.ts";
 import { indexForSchedulings, schedulingController } from "./scheduling/controller.ts";
+import { endedController } from "./scheduling/ended.ts";
 import { orphanController } from "./scheduling/orphans.ts";
 import { slotController } from "./slot/controller.ts";
 import { indexForSlots } from "./slot/world.ts";
@@ -41,6 +43,7 @@ export interface Operator {
 export function addOperator(manager: Manager, options: OperatorOptions): Operator {
   const { adapters, placement = { type: "gate" }, ghostImage = "registry.k8s.io/pause:3.10" } = options;
   const { cache, apiReader: reader } = manager;
+  cache.keep(informed(coreV1.Pod, { labelSelector: label.role })); // there may be many others, which are no concern of ours
   const ledger = new Ledger();
   const placing = new Placing(manager.clock);
   const events = manager.eventRecorder();
@@ -63,6 +66,7 @@ export function addOperator(manager: Manager, options: OperatorOptions): Operato
   manager.addController(jobController({ cache, ledger, events, seating, adapters, placement, reader }));
   manager.addController(orphanController({ cache, reader }));
   manager.addController(schedulingController({ cache, ledger, events }));
+  manager.addController(endedController({ cache }));
   const seats = seatsIn(cache);
   const extender = options.extender && new ExtenderServer(options.extender, seats, () => cache.hasSynced, manager.log);
   if (extender) manager.add(extender);

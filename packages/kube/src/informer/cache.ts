@@ -1,6 +1,7 @@
 /** One informer for each kind, shared by all who need it. */
 import type { Client } from "../client/client.ts";
 import type { Written } from "../client/sender.ts";
+import { KubeError } from "../errors.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Kind, KubernetesObject } from "../objects/meta.ts";
 import type { Clock } from "../time/clock.ts";
@@ -37,11 +38,23 @@ export class Cache {
   readonly #client: Client;
   readonly #options: CacheOptions;
   readonly #informers = new Map<string, Informer<KubernetesObject>>();
+  readonly #kinds: KindOptions[];
   #started = false;
 
   constructor(client: Client, options: CacheOptions = {}) {
     this.#client = client;
     this.#options = options;
+    this.#kinds = [...(options.kinds ?? [])];
+  }
+
+  /** How a kind is to be kept, unless somebody has said so before. For those who use the cache, before they ask for its informer. */
+  keep(options: KindOptions): void {
+    const name = nameOf(options.kind);
+    if (this.#informers.has(name)) {
+      const message = `the cache keeps ${options.kind.plural} already: how it is to do so has to be said before`;
+      throw new KubeError("KUBE_MANAGER_MISUSED", message);
+    }
+    this.#kinds.push(options);
   }
 
   /** The kind's informer. Made when it is first asked for; it runs as soon as the cache does. */
@@ -49,8 +62,8 @@ export class Cache {
     const name = nameOf(kind);
     let informer = this.#informers.get(name) as Informer<T> | undefined;
     if (!informer) {
-      const { kinds = [], ...common } = this.#options;
-      const own = kinds.find((each) => nameOf(each.kind) === name)?.options as InformerOptions<T> | undefined;
+      const { kinds: _, ...common } = this.#options;
+      const own = this.#kinds.find((each) => nameOf(each.kind) === name)?.options as InformerOptions<T> | undefined;
       const namespace = kind.namespaced ? common.namespace : undefined;
       informer = new Informer(this.#client, kind, { ...common, namespace, ...own });
       this.#informers.set(name, informer as unknown as Informer<KubernetesObject>);

@@ -7,6 +7,7 @@ import { FaultServer } from "../testing/fault-server.ts";
 import type { Fault } from "../testing/faults.ts";
 import { SeededRandom } from "../time/random.ts";
 import { HttpTransport } from "../transport/http-transport.ts";
+import { Cache, informed } from "./cache.ts";
 import { Informer, type InformerOptions } from "./informer.ts";
 
 interface Thing extends KubernetesObject {
@@ -240,6 +241,21 @@ describe("an informer", () => {
     expect(things.list({ namespace: "nowhere" })).toEqual([]);
     expect(nodes.get({ namespace: "", name: "node" })).toBeDefined(); // as requests of reconcilers have it
     await nodes.stop();
+  });
+
+  it("I13 is what those say who use a cache, before they ask for it", async () => {
+    const cache = new Cache(new Client(transport, { maxRetries: 0 }), { random: new SeededRandom("cache") });
+    cache.keep(informed(Thing, { labelSelector: "app" }));
+    server.model.create(Thing, {
+      ...thing("ours"),
+      metadata: { namespace: "n", name: "ours", labels: { app: "web" } },
+    });
+    server.model.create(Thing, thing("theirs"));
+    informer = cache.informer(Thing);
+    expect(() => cache.keep(informed(Thing, {}))).toThrow(/already/);
+    cache.start();
+    await cache.waitForSync();
+    expect(names(informer)).toEqual(["ours"]);
   });
 
   it("I13 keeps to its namespace and selectors, also for what it has written itself", async () => {

@@ -14,6 +14,7 @@ import { adapters } from "../apps/adapters.ts";
 import { jobRights } from "../job/controller.ts";
 import { priorityClasses } from "../priority-classes.ts";
 import { schedulingRights } from "../scheduling/controller.ts";
+import { endedRights } from "../scheduling/ended.ts";
 import { orphanRights } from "../scheduling/orphans.ts";
 import { slotRights } from "../slot/controller.ts";
 import { testbedRights } from "../testbed/controller.ts";
@@ -70,6 +71,7 @@ const everywhere: readonly Right[] = [
   ...summaryRights,
   ...jobRights,
   ...schedulingRights,
+  ...endedRights,
   ...orphanRights,
   ...adapters.map(({ resource }) => may([...SEE, "get", "create", "delete"], resource)),
   may(["create", "patch"], eventsV1.Event),

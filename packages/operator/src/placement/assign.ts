@@ -7,6 +7,7 @@
  */
 import type { coreV1 } from "@berth/kube";
 import { annotation } from "../names.ts";
+import { compare } from "../order.ts";
 
 export interface Assignment {
   readonly pod: coreV1.Pod;
@@ -72,14 +73,10 @@ export function isOver({ status }: coreV1.Pod): boolean {
 /** The oldest first; of those that are as old, by index if they have one, and by name. */
 function byAge({ metadata: a }: coreV1.Pod, { metadata: b }: coreV1.Pod): number {
   return (
-    compare(a.creationTimestamp ?? "", b.creationTimestamp ?? "") ||
+    compare(a.creationTimestamp, b.creationTimestamp) ||
     indexIn(a.labels) - indexIn(b.labels) ||
-    compare(a.name ?? "", b.name ?? "")
+    compare(a.name, b.name)
   );
-}
-
-function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 const INDEXES = ["batch.kubernetes.io/job-completion-index", "spark-exec-id"];

@@ -193,6 +193,31 @@ export function testbeds(it: Tell): void {
     SMALL,
   );
 
+  it(
+    "T19 a pod of somebody else that has a ghost's name stays, and its slot is unavailable until it goes",
+    1,
+    async (world) => {
+      const { metadata } = await ordinary(world, "ghost-second-0", "100m");
+      await world.client.create(Testbed, {
+        metadata: { name: "second", namespace: world.namespace },
+        spec: { slotsPerNode: 1, nodeLabel: world.label, resourcesPerSlot: { cpu: "1", memory: "1Gi" } },
+      });
+      const key = { namespace: world.namespace, name: "second-0" };
+      const becomes = (wanted: string) =>
+        world.eventually(wanted, async () => (await world.client.find(Slot, key))?.status?.state === wanted);
+      await becomes("unavailable");
+      const { reason } = (await world.client.get(Slot, key)).status ?? {};
+      expect(reason).toBe("a pod that is not its ghost is called ghost-second-0");
+      const { uid, deletionTimestamp } = (
+        await world.client.get(coreV1.Pod, { namespace: world.namespace, name: "ghost-second-0" })
+      ).metadata;
+      expect([uid, deletionTimestamp]).toEqual([metadata.uid, undefined]);
+      await remove(world, "ghost-second-0");
+      await becomes("free");
+    },
+    SMALL,
+  );
+
   it("T12 a ghost that gives way to somebody more important comes back", 1, async (world) => {
     await ordinary(world, "important", "3", {
       priorityClassName: "system-node-critical",

@@ -1,7 +1,7 @@
 /**
  * Carries Schedulings out: claims jobs and slots for them, in order, and lets go what has ended.
  *
- * All Schedulings of a testbed are looked at together, the oldest first, and nobody else hands out its slots: so two of them
+ * All Schedulings of a testbed that are not over are looked at together, the oldest first, and nobody else hands out its slots: so two of them
  * never count on the same one. A claim is one write, on the job: all of its slots, or none.
  */
 import {
@@ -28,11 +28,12 @@ import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
 import { may, SEE } from "../install/rights.ts";
 import { claimOf, type Ledger } from "../ledger/ledger.ts";
 import { annotation } from "../names.ts";
+import { compare } from "../order.ts";
 import { Pace } from "../pace.ts";
 import { nodeMatters } from "../slot/controller.ts";
 import { keysIn, slotsOf, slotsOn, testbedKey } from "../slot/world.ts";
 import { together } from "../together.ts";
-import { isSame, unlessGone } from "../writes.ts";
+import { isSame } from "../writes.ts";
 import {
   type Grant,
   NOTHING_RESERVED,
@@ -48,6 +49,7 @@ import { LazyPool } from "./pool.ts";
 import { entriesOf, hasStarted, holderOf, isOver, type Progress, phaseOf, progressOf } from "./progress.ts";
 import { isGhostThere, jobMoved, slotMoved } from "./waking.ts";
 
+/** Schedulings that are not over. */
 const BY_TESTBED = "berth.dev/testbed";
 const BY_JOB = "berth.dev/job";
 /** Jobs by the Scheduling that has them. */
@@ -63,13 +65,13 @@ export interface SchedulingControllerOptions {
 export function indexForSchedulings(cache: Cache): void {
   cache
     .informer(Scheduling)
-    .addIndex(BY_TESTBED, (scheduling) => [testbedOf(scheduling)])
+    .addIndex(BY_TESTBED, (scheduling) => (scheduling.status?.completionTime ? [] : [testbedOf(scheduling)]))
     .addIndex(BY_JOB, (scheduling) => wishesOf(scheduling).map(({ job }) => job));
   cache.informer(BatchJob).addIndex(BY_HOLDER, (job) => [holderOf(job) ?? ""]);
 }
 
 export const schedulingRights = [
-  may([...SEE, "delete"], Scheduling),
+  may(SEE, Scheduling),
   may(["update"], Scheduling, "status"),
   may([...SEE, "patch"], BatchJob),
   may(SEE, Testbed),
@@ -129,8 +131,9 @@ async function reconcile(
   const pool = new LazyPool(key, cache, options.ledger);
   let reserved: Reserved = NOTHING_RESERVED;
   let next = Number.POSITIVE_INFINITY;
+  const exclusive = all.filter(({ spec }) => spec.exclusive);
   for (const scheduling of all) {
-    const owner = ownerOf(all, options);
+    const owner = ownerOf(exclusive, options);
     const wakeAt = await carryOut(scheduling, { exists, pool, reserved, owner, testbed, context, options }, (kept) => {
       reserved = kept;
     });
@@ -152,14 +155,12 @@ interface Scene {
 }
 
 /** How long a cache has to hear of the change that was in our way. Not every change brings us here by itself. */
-const CATCH_UP_MS = 100;
+export const CATCH_UP_MS = 100;
 
 /** Does what can be done for one Scheduling; gives the time at which it has to be looked at again. */
 async function carryOut(scheduling: Scheduling, scene: Scene, keep: (reserved: Reserved) => void): Promise<number> {
   const { client, clock } = scene.context;
   const now = clock.now();
-  const ended = scheduling.status?.completionTime;
-  if (ended !== undefined) return tidyUp(scheduling, ended, scene, now);
   const wishes = wishesOf(scheduling);
   const progress = progressIn(scheduling, wishes, scene, now);
   const { grants, waits } = decide(scheduling, progress, scene);
@@ -180,7 +181,7 @@ async function carryOut(scheduling: Scheduling, scene: Scene, keep: (reserved: R
   await together(after.release, async (job) => {
     if (!(await release(client, jobIn(scene.options.cache, job)))) missed = true;
   });
-  if (isOverNow) return now;
+  if (isOverNow) return Number.POSITIVE_INFINITY; // what is left to do then is done in ended.ts
   if (missed) return now + CATCH_UP_MS;
   const missing = progress.waiting.some(
     ({ obstacle, hopeless }) => obstacle?.startsWith("there is no such job") && !hopeless,
@@ -240,9 +241,8 @@ function othersOn(scheduling: Scheduling, { testbed, options: { ledger, cache } 
 }
 
 /** The exclusive Scheduling that has the testbed to itself: from its first claim to its end, also between two jobs. */
-function ownerOf(all: readonly Scheduling[], { cache }: SchedulingControllerOptions): string | undefined {
-  const owner = all.find((scheduling) => {
-    if (!scheduling.spec.exclusive || scheduling.status?.completionTime !== undefined) return false;
+function ownerOf(exclusive: readonly Scheduling[], { cache }: SchedulingControllerOptions): string | undefined {
+  const owner = exclusive.find((scheduling) => {
     const ours = cache.informer(BatchJob).byIndex(BY_HOLDER, keyText(keyOf(scheduling)));
     return ours.some(({ spec }) => spec.creationRequest) || (scheduling.status?.jobs ?? []).some(hasStarted);
   });
@@ -344,28 +344,12 @@ async function tell(
   return over;
 }
 
-/** What is over has nobody any more, and goes after a while. */
-async function tidyUp(
-  scheduling: Scheduling,
-  ended: string,
-  { context: { client }, options }: Scene,
-  now: number,
-): Promise<number> {
-  const held = options.cache.informer(BatchJob).byIndex(BY_HOLDER, keyText(keyOf(scheduling)));
-  const released: boolean[] = [];
-  await together(held, async (job) => released.push(await release(client, job)));
-  if (released.includes(false)) return now + CATCH_UP_MS;
-  const until = Date.parse(ended) + scheduling.spec.ttlSecondsAfterFinished * 1000;
-  if (until > now) return until;
-  await client.delete(Scheduling, keyOf(scheduling)).catch(unlessGone);
-  return Number.POSITIVE_INFINITY;
-}
-
 function testbedOf({ metadata, spec }: Scheduling): string {
   return keyText({ namespace: spec.testbed.namespace || metadata.namespace, name: spec.testbed.name });
 }
 
-function byAge(a: Scheduling, b: Scheduling): number {
-  const age = ({ metadata }: Scheduling) => `${metadata.creationTimestamp}/${metadata.namespace}/${metadata.name}`;
-  return age(a) < age(b) ? -1 : 1;
+function byAge({ metadata: a }: Scheduling, { metadata: b }: Scheduling): number {
+  return (
+    compare(a.creationTimestamp, b.creationTimestamp) || compare(a.namespace, b.namespace) || compare(a.name, b.name)
+  );
 }

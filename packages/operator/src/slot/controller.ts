@@ -7,6 +7,7 @@ import {
   type ControllerOptions,
   coreV1,
   generationChanged,
+  isAlreadyExists,
   isBeingDeleted,
   keyOf,
   keyText,
@@ -20,10 +21,10 @@ import { BatchJob, Slot, Testbed } from "@berth/model";
 import type { Placement } from "../apps/application.ts";
 import { may, SEE } from "../install/rights.ts";
 import { claimOf, type Ledger } from "../ledger/ledger.ts";
-import { Lull } from "../lull.ts";
 import type { Placing } from "../placement/gate.ts";
-import { isSame, removePod, unlessGone, unlessThere } from "../writes.ts";
+import { isSame, removePod, unlessGone } from "../writes.ts";
 import { ghostFor } from "./ghost.ts";
+import { Manners } from "./manners.ts";
 import { nodeProblem } from "./state.ts";
 import { ghostOf, reportOn, type SlotReport, slotKey, slotKeysOf, slotsOf, slotsOn, testbedKey } from "./world.ts";
 
@@ -47,7 +48,7 @@ export const slotRights = [
 
 export function slotController(options: SlotControllerOptions): ControllerOptions<Slot> {
   const { cache } = options;
-  const lull = new Lull();
+  const manners = new Manners();
   return {
     for: Slot,
     watches: [
@@ -59,7 +60,7 @@ export function slotController(options: SlotControllerOptions): ControllerOption
       }),
       watch(Testbed, (testbed) => slotsOf(keyOf(testbed), cache).map(keyOf), { predicates: [generationChanged] }),
     ],
-    reconcile: (request, context) => reconcile(request, context, options, lull),
+    reconcile: (request, context) => reconcile(request, context, options, manners),
   };
 }
 
@@ -74,14 +75,14 @@ async function reconcile(
   request: Request,
   { client, clock }: Context,
   options: SlotControllerOptions,
-  lull: Lull,
+  manners: Manners,
 ): Promise<Result | undefined> {
   const { cache, ledger, placing, placement, ghostImage } = options;
   const slot = await client.find(Slot, request);
   if (!slot) {
     const ghost = ghostOf(request, cache);
     if (ghost && !isBeingDeleted(ghost)) await removePod(client, ghost);
-    lull.over(keyText(request));
+    manners.over(keyText(request));
     return undefined;
   }
   const testbed = cache.informer(Testbed).get(testbedKey(slot));
@@ -101,30 +102,46 @@ async function reconcile(
       image: ghostImage,
     });
     if (remove) await removePod(client, remove);
-    if (create) await client.create(coreV1.Pod, create).catch(unlessThere);
+    if (create && !(await made(create, client)) && report.state === "unavailable") {
+      const reason = `a pod that is not its ghost is called ${create.metadata.name}`;
+      const { isUnderWay: _, ...found } = { ...report, reason };
+      return (await tell(slot, found, { client, clock }, manners, placing.isBusy)) ?? { requeueAfter: TAKEN_MS };
+    }
   }
-  return tell(slot, report, { client, clock }, lull, placing.isBusy);
+  return tell(slot, report, { client, clock }, manners, placing.isBusy);
 }
 
-/** For how long nothing is said while executors are being placed, who are in more of a hurry, or while a ghost is on its way. */
-const LONGEST_MS = 30_000;
-const AGAIN_MS = 3000;
+/** How often a ghost is tried again whose name somebody else has: of that pod we hear nothing. */
+const TAKEN_MS = 10_000;
+
+/** Creates a ghost. `false` if there is a pod of that name: perhaps it is the ghost, and we have not heard of it yet. */
+async function made(ghost: coreV1.Pod, client: Context["client"]): Promise<boolean> {
+  try {
+    await client.create(coreV1.Pod, ghost);
+    return true;
+  } catch (error) {
+    if (isAlreadyExists(error)) return false;
+    throw error;
+  }
+}
 
 /** Writes down how it stands, once it has stood so for a moment: nobody waits for it, and slots come and go by the hundred. */
 async function tell(
   slot: Slot,
   report: SlotReport,
   { client, clock }: Context,
-  lull: Lull,
+  manners: Manners,
   isBusy: boolean,
 ): Promise<Result | undefined> {
   const key = keyText(keyOf(slot));
   const status = statusOf(slot, report, clock.now());
   const isNew = slot.status?.state === undefined && status.state === "free";
-  const mayWait = isBusy || (status.state === "unavailable" && report.isUnderWay === true);
-  const left = isNew || isSame(status, slot.status) ? 0 : lull.left(key, clock.now(), mayWait ? LONGEST_MS : undefined);
-  if (left > 0) return { requeueAfter: Math.min(left, AGAIN_MS) };
-  lull.over(key);
+  const isUnderWay = status.state === "unavailable" && report.isUnderWay === true;
+  if (!isNew && !isSame(status, slot.status)) {
+    const waitMs = manners.wait(key, clock.now(), { isUnderWay, isBusy });
+    if (waitMs > 0) return { requeueAfter: waitMs };
+  }
+  manners.over(key);
   if (!isSame(status, slot.status)) await client.status.update(Slot, { ...slot, status }).catch(unlessGone);
   return undefined;
 }
