@@ -154,7 +154,7 @@ export function testbeds(it: Tell): void {
     async (world) => {
       await world.change({ slotsPerNode: 3 });
       await world.states("free", "free", "free");
-      await world.submit("a", 8);
+      await world.submit("a", 20);
       await world.schedule("s", { slotBased: [{ name: "a", slots: [2] }] });
       await world.phase("a", "Running");
       await world.change({ slotsPerNode: 1 });

@@ -144,7 +144,7 @@ export const deployments = suite("deployments", (it, target) => {
     await scale(1);
     await eventually("one pod", async () => ((await world.pods()).length === 1 ? true : undefined));
     expect((await world.pods())[0]?.metadata.uid).toBe(first?.metadata.uid);
-    const told = await world.told("Deployment", "web", "ScalingReplicaSet");
+    const told = await world.told("Deployment", "web", "ScalingReplicaSet", 3);
     expect(told.map((line) => line.replace(/web-\S+/, "SET"))).toEqual([
       "Normal ScalingReplicaSet: Scaled up replica set SET from 0 to 1",
       "Normal ScalingReplicaSet: Scaled up replica set SET from 1 to 3",

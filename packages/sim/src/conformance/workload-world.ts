@@ -90,12 +90,12 @@ export class WorkloadWorld {
     await eventually("another second", async () => ((await time()) > now ? true : undefined));
   }
 
-  /** What was told about an object, as "Normal Completed: Job completed", once such a reason is among it. */
-  async told(kind: string, name: string, reason: string): Promise<string[]> {
+  /** What was told about an object, as "Normal Completed: Job completed", once such a reason is among it, so many times. */
+  async told(kind: string, name: string, reason: string, times = 1): Promise<string[]> {
     return eventually(`an event ${reason} of ${kind} ${name}`, async () => {
       const { items } = await this.client.list(coreV1.Event, { namespace: this.namespace });
       const about = items.filter(({ involvedObject }) => involvedObject.kind === kind && involvedObject.name === name);
-      if (!about.some((event) => event.reason === reason)) return undefined;
+      if (about.filter((event) => event.reason === reason).length < times) return undefined;
       return about.map((event) => `${event.type} ${event.reason}: ${event.message}`);
     });
   }
