@@ -1,5 +1,4 @@
 /** The interface for external schedulers and people. @packageDocumentation */
-export type { RateOptions } from "./auth/rate.ts";
 export { errorCatalogue, GatewayError, type GatewayErrorCode } from "./errors.ts";
 export { Gateway, type GatewayOptions } from "./gateway.ts";
 export type { Limits } from "./http/server.ts";

@@ -120,6 +120,7 @@ export type { Validator, Violation } from "./schema/validator.ts";
 export { type Clock, sleep, type Timer, VirtualClock, WallClock } from "./time/clock.ts";
 export { orAborted, untilAborted } from "./time/or-aborted.ts";
 export { integer, jitter, pick, type Random, SeededRandom, SystemRandom } from "./time/random.ts";
+export { TokenBucket, type TokenBucketOptions } from "./time/token-bucket.ts";
 export {
   ApiError,
   isAlreadyExists,

@@ -2,7 +2,6 @@ import { VirtualClock } from "@berth/kube";
 import { describe, expect, it } from "vitest";
 import { Lull } from "./lull.ts";
 import { Pace } from "./pace.ts";
-import { Trickle } from "./trickle.ts";
 
 describe("a lull", () => {
   it("lets a change wait for a second, from when it was first seen", () => {
@@ -42,17 +41,5 @@ describe("a pace", () => {
     const pace = new Pace({ leastMs: 500 });
     pace.done("a", 4000, clock);
     expect(pace.delay("a", clock)).toBe(500);
-  });
-});
-
-describe("a trickle", () => {
-  it("lets some pass at once, and then so many in a second", () => {
-    const trickle = new Trickle(2);
-    const passed = (now: number, tries: number) =>
-      Array.from({ length: tries }, () => trickle.take(now)).filter(Boolean).length;
-    expect(passed(0, 10)).toBe(4);
-    expect(passed(100, 10)).toBe(0);
-    expect(passed(1000, 10)).toBe(2);
-    expect(passed(60_000, 10)).toBe(4);
   });
 });

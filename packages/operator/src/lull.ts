@@ -6,12 +6,17 @@
 export class Lull {
   readonly #since = new Map<string, number>();
 
+  /** For how many milliseconds there has been a change. */
+  lasted(key: string, now: number): number {
+    const since = this.#since.get(key) ?? now;
+    this.#since.set(key, since);
+    return now - since;
+  }
+
   /** In how many milliseconds a change is to be written: 0 is now. @param lastsMs - How long it has to last. */
   left(key: string, now: number, lastsMs = 1000): number {
-    const since = this.#since.get(key) ?? now;
-    const left = since + lastsMs - now;
-    if (left <= 0) this.#since.delete(key);
-    else this.#since.set(key, since);
+    const left = lastsMs - this.lasted(key, now);
+    if (left <= 0) this.over(key);
     return Math.max(0, left);
   }
 

@@ -186,6 +186,5 @@ async function createTestbed(client: Client, options: BerthOptions, clock: Clock
 
 async function untilReady(client: Client, key: { namespace: string; name: string }, slots: number, clock: Clock) {
   const isReady = (testbed: Testbed) => testbed.status?.slots?.free === slots;
-  if (isReady(await client.get(Testbed, key))) return;
   while (!isReady(await client.get(Testbed, key))) await sleep(clock, 50);
 }

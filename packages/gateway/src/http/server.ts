@@ -2,10 +2,10 @@
 import type { Server as HttpServer, IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Server as TlsServer } from "node:tls";
-import type { Clock, Logger } from "@berth/kube";
+import type { Clock, Logger, TokenBucketOptions } from "@berth/kube";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { bearerOf, type Guard, lacking, type User } from "../auth/guard.ts";
-import { RateLimit, type RateOptions, tooMany } from "../auth/rate.ts";
+import { RateLimit, tooMany } from "../auth/rate.ts";
 import { GatewayError } from "../errors.ts";
 import { LARGEST_YAML, parseJson, parseYaml } from "./body.ts";
 import { followKeyPair, type KeyPair, readKeyPair, type TlsFiles } from "./certificate.ts";
@@ -39,7 +39,7 @@ export interface Limits {
   /** For its headers to arrive. Default: 10. */
   readonly headerSeconds: number;
   /** For each user. Default: 500 in a second, and 1000 at once. */
-  readonly rate: RateOptions;
+  readonly rate: TokenBucketOptions;
   /** Of each user, at a time: server-sent events, STOMP connections, and subscriptions of these, together. Default: 2000. */
   readonly streams: number;
 }

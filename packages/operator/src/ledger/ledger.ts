@@ -8,6 +8,7 @@
 import { type coreV1, keyOf, keyText } from "@berth/kube";
 import type { BatchJob } from "@berth/model";
 import { annotation, label } from "../names.ts";
+import { compare } from "../order.ts";
 import { isOver, slotOf } from "../placement/assign.ts";
 
 /** A job's wish for slots, which is granted unless an earlier one has any of them. */
@@ -180,6 +181,5 @@ function slotKey(testbed: string, slot: number): string {
 }
 
 function byAge(a: Claim, b: Claim): number {
-  const [left, right] = [`${a.since}/${a.job}`, `${b.since}/${b.job}`];
-  return left < right ? -1 : left > right ? 1 : 0;
+  return compare(`${a.since}/${a.job}`, `${b.since}/${b.job}`);
 }

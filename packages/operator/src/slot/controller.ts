@@ -7,7 +7,6 @@ import {
   type ControllerOptions,
   coreV1,
   generationChanged,
-  isAlreadyExists,
   isBeingDeleted,
   keyOf,
   keyText,
@@ -22,7 +21,7 @@ import type { Placement } from "../apps/application.ts";
 import { may, SEE } from "../install/rights.ts";
 import { claimOf, type Ledger } from "../ledger/ledger.ts";
 import type { Placing } from "../placement/gate.ts";
-import { isSame, removePod, unlessGone } from "../writes.ts";
+import { isSame, removePod, unlessGone, unlessThere } from "../writes.ts";
 import { ghostFor } from "./ghost.ts";
 import { Manners } from "./manners.ts";
 import { nodeProblem } from "./state.ts";
@@ -115,14 +114,14 @@ async function reconcile(
 const TAKEN_MS = 10_000;
 
 /** Creates a ghost. `false` if there is a pod of that name: perhaps it is the ghost, and we have not heard of it yet. */
-async function made(ghost: coreV1.Pod, client: Context["client"]): Promise<boolean> {
-  try {
-    await client.create(coreV1.Pod, ghost);
-    return true;
-  } catch (error) {
-    if (isAlreadyExists(error)) return false;
-    throw error;
-  }
+function made(ghost: coreV1.Pod, client: Context["client"]): Promise<boolean> {
+  return client.create(coreV1.Pod, ghost).then(
+    () => true,
+    (error: unknown) => {
+      unlessThere(error);
+      return false;
+    },
+  );
 }
 
 /** Writes down how it stands, once it has stood so for a moment: nobody waits for it, and slots come and go by the hundred. */

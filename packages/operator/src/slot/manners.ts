@@ -1,26 +1,26 @@
 /** When a slot may say how it stands: what it says is for people, and nobody waits for it. */
+import { TokenBucket } from "@berth/kube";
 import { Lull } from "../lull.ts";
-import { Trickle } from "../trickle.ts";
 
 /** How long it has to have stood so, and how long a ghost may be on its way before that is worth a word. */
 const STEADY_MS = 1000;
 const UNDER_WAY_MS = 10_000;
 /** While executors are being placed, who are in more of a hurry, so many slots tell in a second; the others wait, for so long at most. */
-const RUSH_EACH_SECOND = 10;
+const RUSH = { perSecond: 10, burst: 20 };
 const RUSH_MS = 30_000;
 const AGAIN_MS = 3000;
 
 /** Keeps slots from telling what is over in a moment, and from getting in the way of executors. */
 export class Manners {
   readonly #lull = new Lull();
-  readonly #trickle = new Trickle(RUSH_EACH_SECOND);
+  readonly #rush = new TokenBucket(RUSH);
 
   /** In how many milliseconds a slot may be looked at again; 0: it may tell now. */
   wait(slot: string, now: number, { isUnderWay, isBusy }: { isUnderWay: boolean; isBusy: boolean }): number {
-    const lasted = RUSH_MS - this.#lull.left(slot, now, RUSH_MS);
+    const lasted = this.#lull.lasted(slot, now);
     const left = (isUnderWay ? UNDER_WAY_MS : STEADY_MS) - lasted;
     if (left > 0) return Math.min(left, AGAIN_MS);
-    return isBusy && lasted < RUSH_MS && !this.#trickle.take(now) ? AGAIN_MS : 0;
+    return isBusy && lasted < RUSH_MS && this.#rush.take(now) > 0 ? AGAIN_MS : 0;
   }
 
   /** It has told, or has nothing to tell. */
