@@ -6,18 +6,21 @@ import { Pace } from "./pace.ts";
 describe("a lull", () => {
   it("lets a change wait for a second, from when it was first seen", () => {
     const lull = new Lull();
-    expect([lull.left("a", 0), lull.left("a", 400), lull.left("b", 600), lull.left("a", 1000)]).toEqual([
-      1000, 600, 1000, 0,
-    ]);
+    expect([
+      lull.left("a", 0, 1000),
+      lull.left("a", 400, 1000),
+      lull.left("b", 600, 1000),
+      lull.left("a", 1000, 1000),
+    ]).toEqual([1000, 600, 1000, 0]);
   });
 
   it("begins anew when the change was written, or taken back", () => {
     const lull = new Lull();
-    lull.left("a", 0);
+    lull.left("a", 0, 1000);
     lull.over("a");
-    expect(lull.left("a", 900)).toBe(1000);
-    lull.left("a", 1900);
-    expect(lull.left("a", 2000)).toBe(1000);
+    expect(lull.left("a", 900, 1000)).toBe(1000);
+    lull.left("a", 1900, 1000);
+    expect(lull.left("a", 2000, 1000)).toBe(1000);
   });
 });
 

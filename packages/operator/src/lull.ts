@@ -14,7 +14,7 @@ export class Lull {
   }
 
   /** In how many milliseconds a change is to be written: 0 is now. @param lastsMs - How long it has to last. */
-  left(key: string, now: number, lastsMs = 1000): number {
+  left(key: string, now: number, lastsMs: number): number {
     const left = lastsMs - this.lasted(key, now);
     if (left <= 0) this.over(key);
     return Math.max(0, left);

@@ -149,17 +149,23 @@ export class Controller<T extends KubernetesObject = KubernetesObject> {
   #listen({ kind, map, predicates }: Watch): () => void {
     const { client, cache } = this.#context;
     const lead = (event: ObjectEvent, priority: number): unknown => {
+      const told = new Set<string>();
+      const add = (keys: Iterable<ObjectKey>) => {
+        for (const each of keys) {
+          const key = keyText(each);
+          if (told.has(key)) continue;
+          told.add(key);
+          this.#queue.add(key, { priority });
+        }
+      };
       // It may have moved from one owner to another: both want to know.
       const states = event.type === "update" && !event.resync ? [event.object, event.old] : [event.object];
       const found = states.map((state) => map(state, client));
-      const add = (keys: Iterable<ObjectKey>[]) => {
-        const concerned = new Set(keys.flatMap((some) => Array.from(some, keyText)));
-        for (const key of concerned) this.#queue.add(key, { priority });
-      };
       // At once, if it can be: whoever has just changed must not wait for its turn.
-      return found.some((keys) => keys instanceof Promise)
-        ? Promise.all(found).then(add)
-        : add(found as Iterable<ObjectKey>[]);
+      const isSlow = found.some((keys) => keys instanceof Promise);
+      if (isSlow) return Promise.all(found).then((all) => all.forEach(add));
+      for (const keys of found) add(keys as Iterable<ObjectKey>);
+      return undefined;
     };
     const react = (event: ObjectEvent, priority: number) => {
       // A predicate that fails has no opinion: better one reconcile too many.
@@ -202,9 +208,8 @@ export class Controller<T extends KubernetesObject = KubernetesObject> {
   async #handle({ key, priority }: WorkItem<string>): Promise<void> {
     const { clock, metrics } = this.#context;
     const request = requestOf(key);
-    const log = this.#log.with({ ...request, reconcileID: newId(this.#context.random) });
+    const log = this.#logOf(request);
     const started = clock.now();
-    metrics?.reconcileStarted(this.name);
     let outcome: ReconcileOutcome = "success";
     try {
       const { requeueAfter, requeue, ...result } = (await this.#reconcile(request, log)) ?? {};
@@ -225,22 +230,39 @@ export class Controller<T extends KubernetesObject = KubernetesObject> {
       metrics?.reconcileFailed(this.name, { terminal, timeout: isTimeout(error) });
       if (terminal) {
         this.#queue.forget(key);
-        log.error("reconcile failed for good", { error });
+        log().error("reconcile failed for good", { error });
       } else if (this.#halt.signal.aborted) {
-        log.info("reconcile was cut short", { error });
+        log().info("reconcile was cut short", { error });
       } else {
         this.#queue.retry(key, { priority });
-        log.error("reconcile failed; trying again", { error, failures: this.#queue.failures(key) });
+        log().error("reconcile failed; trying again", { error, failures: this.#queue.failures(key) });
       }
     }
     metrics?.reconcileEnded(this.name, outcome, (clock.now() - started) / 1000);
   }
 
-  async #reconcile(request: Request, log: Logger): Promise<Result | undefined> {
+  /** Of one reconcile; most say nothing, so it is made when it is first asked for. */
+  #logOf(request: Request): () => Logger {
+    let log: Logger | undefined;
+    return () => {
+      log ??= this.#log.with({ ...request, reconcileID: newId(this.#context.random) });
+      return log;
+    };
+  }
+
+  async #reconcile(request: Request, log: () => Logger): Promise<Result | undefined> {
     const { client, clock } = this.#context;
     const { reconcile, reconcileTimeout } = this.#options;
+    const contextWith = (signal: AbortSignal): ReconcileContext => ({
+      client,
+      clock,
+      signal,
+      get log() {
+        return log();
+      },
+    });
     if (reconcileTimeout === undefined) {
-      return (await reconcile(request, { client, clock, log, signal: this.#halt.signal })) ?? undefined;
+      return (await reconcile(request, contextWith(this.#halt.signal))) ?? undefined;
     }
     const late = new AbortController();
     const timer = clock.setTimer(reconcileTimeout, () =>
@@ -248,7 +270,7 @@ export class Controller<T extends KubernetesObject = KubernetesObject> {
     );
     const signal = AbortSignal.any([this.#halt.signal, late.signal]);
     try {
-      const result = await reconcile(request, { client, clock, log, signal });
+      const result = await reconcile(request, contextWith(signal));
       late.signal.throwIfAborted(); // done, but too late
       return result ?? undefined;
     } catch (error) {

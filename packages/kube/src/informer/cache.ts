@@ -38,6 +38,8 @@ export class Cache {
   readonly #client: Client;
   readonly #options: CacheOptions;
   readonly #informers = new Map<string, Informer<KubernetesObject>>();
+  /** The same by the kind that was asked for: there is no need to spell its name each time. */
+  readonly #asked = new Map<Kind, Informer<KubernetesObject>>();
   readonly #kinds: KindOptions[];
   #started = false;
 
@@ -59,6 +61,8 @@ export class Cache {
 
   /** The kind's informer. Made when it is first asked for; it runs as soon as the cache does. */
   informer<T extends KubernetesObject>(kind: Kind<T>): Informer<T> {
+    const asked = this.#asked.get(kind as Kind) as Informer<T> | undefined;
+    if (asked) return asked;
     const name = nameOf(kind);
     let informer = this.#informers.get(name) as Informer<T> | undefined;
     if (!informer) {
@@ -69,6 +73,7 @@ export class Cache {
       this.#informers.set(name, informer as unknown as Informer<KubernetesObject>);
       if (this.#started) informer.start();
     }
+    this.#asked.set(kind as Kind, informer as unknown as Informer<KubernetesObject>);
     return informer;
   }
 

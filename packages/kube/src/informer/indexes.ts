@@ -41,34 +41,38 @@ export class Indexes<T> {
   /** An object is this now; `undefined`: it is gone. */
   change(key: string, object: T | undefined): void {
     for (const [name, index] of this.#indexes) {
-      remove(index, key);
       if (object !== undefined) this.#insert(name, index, key, object);
+      else replace(index, key, NONE);
     }
   }
 
-  #insert(name: string, { valuesOf, keys, values }: Index<T>, key: string, object: T): void {
-    let found: readonly string[];
+  #insert(name: string, index: Index<T>, key: string, object: T): void {
+    let found: readonly string[] = NONE;
     try {
-      found = valuesOf(object);
+      found = index.valuesOf(object);
     } catch (error) {
       this.#onError(error, name, key);
-      return;
     }
-    if (found.length > 0) values.set(key, found);
-    for (const value of found) {
-      const present = keys.get(value);
-      if (present) present.add(key);
-      else keys.set(value, new Set([key]));
-    }
+    replace(index, key, found);
   }
 }
 
-/** By what was found when it was put in: the function may say something else today, or throw. */
-function remove<T>({ keys, values }: Index<T>, key: string): void {
-  for (const value of values.get(key) ?? []) {
+const NONE: readonly string[] = [];
+
+function replace<T>({ keys, values }: Index<T>, key: string, found: readonly string[]): void {
+  // What was found when it was put in: the function may say something else today, or throw.
+  const before = values.get(key) ?? NONE;
+  if (before.length === found.length && before.every((value, at) => value === found[at])) return; // nearly always
+  for (const value of before) {
     const present = keys.get(value);
     present?.delete(key);
     if (present?.size === 0) keys.delete(value);
   }
-  values.delete(key);
+  for (const value of found) {
+    const present = keys.get(value);
+    if (present) present.add(key);
+    else keys.set(value, new Set([key]));
+  }
+  if (found.length > 0) values.set(key, found);
+  else values.delete(key);
 }

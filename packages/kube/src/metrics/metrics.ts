@@ -47,7 +47,6 @@ export class Metrics {
   readonly #limit = this.#gauge("controller_runtime_max_concurrent_reconciles", "How many may run at once", [
     "controller",
   ]);
-  readonly #active = this.#gauge("controller_runtime_active_workers", "How many run now", ["controller"]);
 
   readonly #adds = this.#counter("workqueue_adds_total", "Keys added", ["name", "controller"]);
   readonly #retries = this.#counter("workqueue_retries_total", "Keys added again after a failure", [
@@ -103,15 +102,9 @@ export class Metrics {
     for (const result of ["success", "error", "requeue", "requeue_after"] satisfies ReconcileOutcome[]) {
       this.#reconciles.inc({ controller, result }, 0);
     }
-    this.#active.set({ controller }, 0);
-  }
-
-  reconcileStarted(controller: string): void {
-    this.#active.inc({ controller });
   }
 
   reconcileEnded(controller: string, result: ReconcileOutcome, seconds: number): void {
-    this.#active.dec({ controller });
     this.#reconciles.inc({ controller, result });
     this.#times.observe({ controller }, seconds);
   }
@@ -188,6 +181,15 @@ export class Metrics {
     perQueue("workqueue_longest_running_processor_seconds", "How long the oldest of them has been so", (queue) =>
       queue.workedOnMs().reduce((longest, ms) => Math.max(longest, ms / 1000), 0),
     );
+    new Gauge({
+      name: "controller_runtime_active_workers",
+      help: "How many run now",
+      labelNames: ["controller"],
+      registers: [this.registry],
+      collect() {
+        for (const [controller, queue] of queues) this.set({ controller }, queue.workedOn().length);
+      },
+    });
     new Gauge({
       name: "workqueue_depth",
       help: "Keys that are ready, by priority",

@@ -86,7 +86,9 @@ type Context = Pick<ReconcileContext, "client" | "clock">;
 
 /** With so many executors it is too much to look at all of them whenever anything happens to one: then so many in a millisecond. */
 const MANY = 32;
-const EXECUTORS_EACH_MS = 10;
+/** How long something has to last to be worth a line, if it is likely to be something else in a moment. */
+const LULL_MS = 1000;
+const EXECUTORS_EACH_MS = 5;
 
 async function reconcile(
   request: Request,
@@ -115,7 +117,8 @@ async function reconcile(
     });
     return { requeue: true };
   }
-  const left = isPassing(job, step.status) ? lull.left(keyText(request), clock.now()) : 0;
+  // The more executors there are, the longer it takes until they have come, and the larger is what is written.
+  const left = isPassing(job, step.status) ? lull.left(keyText(request), clock.now(), LULL_MS + 2 * size) : 0;
   if (left === 0) {
     lull.over(keyText(request));
     if (!(await say())) return { requeue: true };

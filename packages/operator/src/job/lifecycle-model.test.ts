@@ -48,6 +48,7 @@ function stepFrom({ status, hasHolder, claim, application, placed }: State): Job
     executors: { placed, running: placed },
     neighbours: () => [],
     places: [],
+    nodeOf: () => undefined,
     lost: [],
     survivesLoss: false,
     waitsFor: undefined,

@@ -33,7 +33,14 @@ const HISTORIES: readonly JobRun[][] = [
 ];
 
 /** Everything that may be stored about a job whose present run has the number 22. */
-const UNREMARKABLE = { places: [], lost: [], survivesLoss: false, waitsFor: undefined, neighbours: () => ["n/other"] };
+const UNREMARKABLE = {
+  places: [],
+  nodeOf: () => undefined,
+  lost: [],
+  survivesLoss: false,
+  waitsFor: undefined,
+  neighbours: () => ["n/other"],
+};
 
 function* statuses(): Generator<Status | undefined> {
   yield undefined;

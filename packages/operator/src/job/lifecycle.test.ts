@@ -54,6 +54,7 @@ class World {
       executors,
       neighbours: () => ["n/other"],
       places: [],
+      nodeOf: () => undefined,
       lost: [],
       survivesLoss: false,
       waitsFor: undefined,

@@ -31,8 +31,10 @@ export interface JobWorld {
   /** All applications that there are for it: one, as a rule. */
   readonly applications: readonly ApplicationView[];
   readonly executors: { readonly placed: number; readonly running: number };
-  /** Where the executors are that have been placed: "slot 3 on n1". */
-  readonly places: readonly string[];
+  /** The slots that executors have been put into. */
+  readonly places: readonly number[];
+  /** Where a slot is. */
+  readonly nodeOf: (slot: number) => string | undefined;
   /** Slots of the claim that are gone for good, and executors with them: "slot 3 is gone with its node n1". */
   readonly lost: readonly string[];
   /** Whether the application goes on with the executors that are left. */
@@ -186,8 +188,10 @@ function fatalLoss({ slots }: Claim, { lost, survivesLoss }: JobWorld): string |
 }
 
 /** For people: where its executors are, and which cannot be any more. */
-function whereabouts({ places, lost }: JobWorld): string {
-  return someOf([...(places.length > 0 ? places : ["no executor is in its slot yet"]), ...lost]);
+function whereabouts({ places, nodeOf, lost }: JobWorld): string {
+  const placeOf = (slot: number) => `slot ${slot} on ${nodeOf(slot) ?? "its node"}`;
+  const found = places.length > 0 ? places : ["no executor is in its slot yet"];
+  return someOf([...found, ...lost], (each) => (typeof each === "number" ? placeOf(each) : each));
 }
 
 /** A try has failed: there is another one, or that was it. */

@@ -46,10 +46,8 @@ export function worldOf(job: BatchJob, now: number, surroundings: Surroundings):
     claim,
     applications,
     executors: { placed: placed.length, running: placed.filter(({ status }) => status?.phase === "Running").length },
-    places: placed
-      .map((pod) => slotOf(pod) as number)
-      .sort((a, b) => a - b)
-      .map((slot) => `slot ${slot} on ${(claim && slotAt(claim.testbed, slot, cache)?.spec.nodeName) ?? "its node"}`),
+    places: placed.map((pod) => slotOf(pod) as number).sort((a, b) => a - b),
+    nodeOf: (slot) => claim && slotAt(claim.testbed, slot, cache)?.spec.nodeName,
     lost: claim ? lostSlots(claim, cache) : [],
     survivesLoss: adapterOf(job, surroundings)?.survivesLoss ?? false,
     waitsFor: claim ? undefined : reasonToWait(job, cache),

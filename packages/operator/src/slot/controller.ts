@@ -11,6 +11,7 @@ import {
   keyOf,
   keyText,
   kubernetesTime,
+  onUpdate,
   type ReconcileContext,
   type Request,
   type Result,
@@ -20,11 +21,12 @@ import { BatchJob, Slot, Testbed } from "@berth/model";
 import type { Placement } from "../apps/application.ts";
 import { may, SEE } from "../install/rights.ts";
 import { claimOf, type Ledger } from "../ledger/ledger.ts";
+import { isOver } from "../placement/assign.ts";
 import type { Placing } from "../placement/gate.ts";
 import { isSame, removePod, unlessGone, unlessThere } from "../writes.ts";
 import { ghostFor } from "./ghost.ts";
 import { Manners } from "./manners.ts";
-import { nodeProblem } from "./state.ts";
+import { nodeProblem, scheduledOf } from "./state.ts";
 import { ghostOf, reportOn, type SlotReport, slotKey, slotKeysOf, slotsOf, slotsOn, testbedKey } from "./world.ts";
 
 export interface SlotControllerOptions {
@@ -51,7 +53,7 @@ export function slotController(options: SlotControllerOptions): ControllerOption
   return {
     for: Slot,
     watches: [
-      watch(coreV1.Pod, slotKeysOf),
+      watch(coreV1.Pod, slotKeysOf, { predicates: [podMatters] }),
       // Slots that a job has, or had until now.
       watch(BatchJob, claimedSlots, { predicates: [generationChanged] }),
       watch(coreV1.Node, ({ metadata }) => slotsOn(metadata.name ?? "", cache).map(keyOf), {
@@ -163,6 +165,17 @@ function statusOf(
     ...(established && { established }),
   };
 }
+
+/** Changes of pods that concern slots: that one runs by now does not. */
+const podMatters = onUpdate<coreV1.Pod>(
+  (old, now) =>
+    !isSame(slotKeysOf(old), slotKeysOf(now)) ||
+    isOver(old) !== isOver(now) ||
+    isBeingDeleted(old) !== isBeingDeleted(now) ||
+    old.spec?.nodeName !== now.spec?.nodeName ||
+    !isSame(old.spec?.containers[0]?.resources, now.spec?.containers[0]?.resources) ||
+    scheduledOf(old)?.message !== scheduledOf(now)?.message,
+);
 
 /** Changes of nodes that concern slots: heartbeats do not. */
 export function nodeMatters(event: { readonly old?: coreV1.Node | undefined; readonly object: coreV1.Node }): boolean {

@@ -47,7 +47,12 @@ function ghostFinding(ghost: coreV1.Pod | undefined): Finding {
     return { state, reason: "its ghost is not there yet", isUnderWay: true };
   }
   if (ghost.spec?.nodeName) return { state: "free" };
-  const placed = ghost.status?.conditions?.find(({ type }) => type === "PodScheduled");
+  const placed = scheduledOf(ghost);
   if (placed?.reason !== "Unschedulable") return { state, reason: "its ghost waits for its place", isUnderWay: true };
   return { state, reason: `there is no room for it on its node: ${placed.message ?? "no reason given"}` };
+}
+
+/** What a scheduler says of a pod. */
+export function scheduledOf({ status }: coreV1.Pod): coreV1.PodCondition | undefined {
+  return status?.conditions?.find(({ type }) => type === "PodScheduled");
 }

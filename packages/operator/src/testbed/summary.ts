@@ -19,8 +19,9 @@ import { Pace } from "../pace.ts";
 import { slotsOf } from "../slot/world.ts";
 import { isSame, unlessGone } from "../writes.ts";
 
-/** How often, at most. */
+/** How often, at most; and of many slots less often, since there is always something new. */
 const EVERY_MS = 500;
+const SLOTS_EACH_MS = 0.5;
 
 export interface SummaryControllerOptions {
   readonly cache: Cache;
@@ -30,7 +31,7 @@ export interface SummaryControllerOptions {
 export const summaryRights = [may(SEE, Testbed), may(["patch"], Testbed, "status"), may(SEE, Slot)];
 
 export function summaryController({ cache, events }: SummaryControllerOptions): ControllerOptions<Testbed> {
-  const pace = new Pace({ leastMs: EVERY_MS });
+  const pace = new Pace({ leastMs: EVERY_MS, eachMs: SLOTS_EACH_MS });
   return {
     name: "summary",
     for: Testbed,
