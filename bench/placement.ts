@@ -24,12 +24,16 @@ import { shuffled } from "./turns.ts";
 const SIZES = [80, 1000];
 const QUICK_SIZES = [20];
 
-/** Of which the best counts: it is the same work each time, and what takes longer is the machine's doing. Many take a while. */
-const roundsOf = (executors: number) => (executors > 500 ? 2 : 3);
+/**
+ * How often each side has its turn, and how many rounds it has then. The best of all of them counts: it is the same work each time,
+ * and what takes longer is the machine's doing. Many take a while.
+ */
+const TURNS = 3;
+const roundsOf = (executors: number) => (executors > 500 ? 1 : 4);
 
 /** So many are placed, so many times, before anything is measured: connections are open then, and code is compiled. */
 const WARM_UP = 80;
-const WARM_UPS = 4;
+const WARM_UPS = 2;
 
 /** Garbage is collected, nodes have tidied up, statuses are written: what was before is over by then. */
 const BREATHER_MS = 5000;
@@ -58,15 +62,16 @@ export async function measure({ quick, sizes, log, signal }: MeasureOptions): Pr
   await buildOperator();
   const measurements: Measurement[] = [];
   for (const executors of sizes ?? (quick ? QUICK_SIZES : SIZES)) {
-    const rounds = quick ? 1 : roundsOf(executors);
+    const [turns, rounds] = quick ? [1, 1] : [TURNS, roundsOf(executors)];
     const found: Found = { gate: [], extender: [], ordinary: [], bare: [] };
     await using hall = await Hall.open(executors, { log, signal });
     const random = new SeededRandom("turns");
-    for (let round = 1; round <= rounds; round++) {
+    for (let turn = 1; turn <= turns; turn++) {
       for (const side of shuffled(SIDES, random)) {
-        const outcome = await hall.place(side);
-        log(`${executors} at once, round ${round} of ${rounds}: ${side} ${(outcome.milliseconds / 1000).toFixed(2)} s`);
-        found[side].push(outcome);
+        const outcomes = await hall.place(side, rounds);
+        const seconds = outcomes.map(({ milliseconds }) => (milliseconds / 1000).toFixed(2)).join(", ");
+        log(`${executors} at once, turn ${turn} of ${turns}: ${side} ${seconds} s`);
+        found[side].push(...outcomes);
       }
     }
     measurements.push(...figures(executors, found));
@@ -119,21 +124,20 @@ class Hall implements AsyncDisposable {
     for (const { spec } of items) this.#nodeOf.set(spec.position, spec.nodeName);
   }
 
-  /** Some to warm up, then all of them. */
-  async place(side: Side): Promise<Round> {
-    if (side === "bare") return this.#placeBare();
+  /** Some to warm up, then all of them, so many times. */
+  async place(side: Side, rounds: number): Promise<Round[]> {
+    if (side === "bare") return this.#placeBare(rounds);
     // It runs beside ordinary pods as well, as in any cluster that has it, and is not concerned.
     return this.#withOperator(side === "extender" ? side : "gate", async (operator) => {
       const round = (count: number) =>
         side === "ordinary" ? this.#ordinary(count, operator, []) : this.#executors(count, operator);
       for (let time = 1; time <= WARM_UPS; time++) await round(this.#warmUp);
-      await sleep(BREATHER_MS, this.#signal);
-      return round(this.#site.slots);
+      return this.#times(rounds, () => round(this.#site.slots));
     });
   }
 
   /** The operator makes the ghosts, and is gone then. */
-  async #placeBare(): Promise<Round> {
+  async #placeBare(rounds: number): Promise<Round[]> {
     const selected = { namespace: NAMESPACE, labelSelector: "berth.dev/role=ghost" };
     const round = async (count: number) => {
       await this.#withOperator("gate", (operator) => this.#site.allFree(operator.died));
@@ -142,8 +146,17 @@ class Hall implements AsyncDisposable {
       return this.#ordinary(count, undefined, ghosts.items);
     };
     await round(this.#warmUp);
-    const measured = await round(this.#site.slots);
+    const measured = await this.#times(rounds, () => round(this.#site.slots));
     await this.#withOperator("gate", (operator) => this.#site.allFree(operator.died));
+    return measured;
+  }
+
+  async #times(rounds: number, round: () => Promise<Round>): Promise<Round[]> {
+    const measured: Round[] = [];
+    while (measured.length < rounds) {
+      await sleep(BREATHER_MS, this.#signal);
+      measured.push(await round());
+    }
     return measured;
   }
 

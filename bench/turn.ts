@@ -192,18 +192,21 @@ async function subscribers(sizes: Sizes, log: MeasureOptions["log"], signal: Abo
   ];
 }
 
-/** From the call with a decision to the moment when a watch shows the job with its slots; beside a write of the same kind. */
+const TOUCHED = "example.org/touched";
+
+/** From the call with a decision to the moment when a watch shows the job with its slots; beside a write until it is shown as well. */
 async function claims(sizes: Sizes, log: MeasureOptions["log"], signal: AbortSignal): Promise<Measurement[]> {
   await using berth = await start("local", 40, signal);
   const { client } = berth;
   const transport = new HttpTransport(loadConnection({ kubeconfig: berth.kubeconfig }));
   const api = new Client(transport);
   const elapsed = stopwatch();
-  const claimed = new Map<string, () => void>();
+  const [touched, claimed] = [new Map<string, () => void>(), new Map<string, () => void>()];
   const informer = new Informer(api, BatchJob, { namespace: "default" });
   informer.addEventHandler({
-    onUpdate: (_, { metadata, spec }) => {
-      if (spec.creationRequest) claimed.get(metadata.name ?? "")?.();
+    onUpdate: (_, { metadata: { name = "", annotations }, spec }) => {
+      if (annotations?.[TOUCHED]) touched.get(name)?.();
+      if (spec.creationRequest) claimed.get(name)?.();
     },
   });
   await informer.start().waitForSync();
@@ -219,10 +222,13 @@ async function claims(sizes: Sizes, log: MeasureOptions["log"], signal: AbortSig
       room = seen.view === "full" ? seen.slots.filter(({ state }) => state === "free").length : 0;
       if (room === 0) await sleep(100, signal);
     }
+    const seen = new Promise<void>((resolve) => touched.set(name, resolve));
     const writing = elapsed();
-    const merge = { metadata: { annotations: { "example.org/at": String(index) } } };
-    await api.patch(BatchJob, { namespace: "default", name }, { merge });
+    const merge = { metadata: { annotations: { [TOUCHED]: String(index) } } };
+    const written = api.patch(BatchJob, { namespace: "default", name }, { merge });
+    await seen;
     trips.push(elapsed() - writing);
+    await written;
     const done = new Promise<void>((resolve) => claimed.set(name, resolve));
     const begun = elapsed();
     const next = client.turn("bench", { testbed: "main", after: turn, decisions: [{ job: name, executors: 1 }] });

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import type { Cluster } from "@berth/cluster";
 import { OPERATOR } from "@berth/operator";
 import { rolldown } from "rolldown";
-import { oursFlags, production } from "../runtime/ours.ts";
+import { production } from "../runtime/ours.ts";
 import { benchCache } from "../runtime/peer-build.ts";
 import { type PeerProcess, startProcess } from "../runtime/peer-process.ts";
 
@@ -56,7 +56,7 @@ export interface OperatorOptions {
 
 /** Starts what `buildOperator` has made. */
 export function startOperator({ kubeconfig, flags = [], signal }: OperatorOptions): PeerProcess {
-  const command = [process.execPath, ...oursFlags, program(), "run", ...flags] as const;
+  const command = [process.execPath, program(), "run", ...flags] as const;
   return startProcess("operator", command, { kubeconfig, env: production, signal });
 }
 
