@@ -46,6 +46,7 @@ program
   .option("--nodes <count>", "of an embedded or local cluster", whole, 8)
   .option("--slots <count>", "on each of its nodes", whole, 2)
   .option("--speed <factor>", "how many seconds pass in an embedded cluster in one second here", factor, 1)
+  .option("--virtual-time", "time passes as fast as an embedded cluster can, and stands still while a scheduler thinks")
   .option("--host <address>", "where the gateway listens", "127.0.0.1")
   .option("--port <port>", "where the gateway listens; 0 is any", port, 8080)
   .addOption(

@@ -27,7 +27,7 @@ import { isLoopback } from "./http/origin.ts";
 import { defaultLimits, type Limits, Server } from "./http/server.ts";
 import { eventRoutes } from "./rest/events.ts";
 import { jobRoutes } from "./rest/jobs.ts";
-import { nodeRoutes, schedulingRoutes, testbedRoutes } from "./rest/others.ts";
+import { nodeRoutes, schedulingRoutes, testbedRoutes, timeRoutes } from "./rest/others.ts";
 import { turnRoutes } from "./rest/turns.ts";
 import { StompServer } from "./stomp/server.ts";
 import { Standstill } from "./turn/standstill.ts";
@@ -121,6 +121,7 @@ export class Gateway implements AsyncDisposable {
       ...schedulingRoutes(world, client),
       ...testbedRoutes(world),
       ...nodeRoutes(world),
+      ...timeRoutes(world, isVirtual ? "virtual" : "wall"),
       ...eventRoutes(feed, wallClock, streams),
     ]);
     this.#stomp = new StompServer({

@@ -6,6 +6,7 @@ import type {
   SchedulingView,
   SlotView,
   TestbedView,
+  TimeView,
   TurnReply,
   TurnRequest,
 } from "@berth/model";
@@ -156,6 +157,11 @@ export class BerthClient {
 
   nodes(query: PageQuery = {}): Promise<Page<NodeView>> {
     return this.#json("GET", "/v1/nodes", { query: { ...query } });
+  }
+
+  /** What time it is in the cluster: virtual, or faster than here, if it is a simulated one. */
+  time(): Promise<TimeView> {
+    return this.#json("GET", "/v1/time");
   }
 
   /** All changes of some topics, first everything as it is. Ends with the signal, or when the gateway does. */

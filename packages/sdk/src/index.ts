@@ -11,6 +11,7 @@ export type {
   SchedulingView,
   SlotView,
   TestbedView,
+  TimeView,
   TurnEvent,
   TurnReply,
   TurnRequest,

@@ -1,6 +1,5 @@
 /** `berth get jobs|slots|testbeds|schedulings|nodes`: what there is, as kubectl would show it. */
 import type { BerthClient, JobView, NodeView, Page, SchedulingView, SlotView, TestbedView } from "@berth/sdk";
-import { now } from "../clock.ts";
 import { CliError } from "../errors.ts";
 import type { TargetFlags } from "../flags.ts";
 import { type Column, type Format, formatted } from "../table.ts";
@@ -145,8 +144,10 @@ export async function get(what: string, name: string | undefined, flags: GetFlag
   const noun = nouns.find(({ aliases }) => aliases.includes(word.toLowerCase()));
   if (!noun) throw new CliError("BERTH_CLI_USAGE", `there are no ${word}: ${NOUNS.join(", ")}`);
   const wanted = name ?? after;
+  let now = 0;
   const found = await asking(flags, async ({ client, namespace }) => {
-    const items = await noun.list(client, flags.selector);
+    const [items, { time }] = await Promise.all([noun.list(client, flags.selector), client.time()]);
+    now = time;
     const meant = wanted === undefined ? items : items.filter((item) => item.name === wanted);
     if (wanted !== undefined && meant.length === 0 && !flags.allNamespaces) {
       throw new CliError("BERTH_CLI_USAGE", `there is no ${noun.one} ${wanted}`);
@@ -156,17 +157,18 @@ export async function get(what: string, name: string | undefined, flags: GetFlag
   const items = found.flat() as Named<unknown>[];
   const single = wanted !== undefined;
   if (items.length === 0 && flags.output === undefined) console.error(`No ${NOUNS[nouns.indexOf(noun)]} found.`);
-  else console.log(await print(noun, items, flags, single));
+  else console.log(await print(noun, items, now, flags, single));
   if (flags.watch) await follow(noun, flags, wanted);
 }
 
 async function print(
   noun: Noun<unknown>,
   items: readonly Named<unknown>[],
+  now: number,
   { output, headers, allNamespaces }: GetFlags,
   single: boolean,
 ): Promise<string> {
-  const own = noun.columns(now());
+  const own = noun.columns(now);
   const columns = allNamespaces ? [{ title: "NAMESPACE", of: (item: Named<unknown>) => item.namespace }, ...own] : own;
   return formatted(items, noun.one, columns, {
     format: output,
@@ -184,8 +186,9 @@ async function follow(noun: Noun<unknown>, flags: GetFlags, wanted: string | und
       if (change.type === "snapshot" || change.type === "removed") continue;
       const view = change.object as Named<{ testbed?: string; id?: number }>;
       const item = { ...view, name: view.name ?? `${view.testbed}-${view.id}` };
-      if (wanted === undefined || item.name === wanted)
-        console.log(await print(noun, [item], { ...flags, headers: false }, true));
+      if (wanted !== undefined && item.name !== wanted) continue;
+      const { time } = await client.time();
+      console.log(await print(noun, [item], time, { ...flags, headers: false }, true));
     }
   });
 }

@@ -1,5 +1,5 @@
 /** `berth up`: a cluster with operator and gateway, in one process, until Ctrl-C. */
-import { type Clock, jsonLogger, type Logger, silent, untilAborted, WallClock } from "@berth/kube";
+import { type Clock, jsonLogger, type Logger, silent, untilAborted, VirtualClock, WallClock } from "@berth/kube";
 import { play } from "../demo/play.ts";
 import { CliError } from "../errors.ts";
 import { removeRecord, writeKubeconfig, writeRecord } from "../record.ts";
@@ -14,6 +14,7 @@ export interface UpFlags {
   readonly nodes: number;
   readonly slots: number;
   readonly speed: number;
+  readonly virtualTime?: boolean;
   readonly host: string;
   readonly port: number;
   readonly authentication?: "kubernetes" | "none";
@@ -23,12 +24,9 @@ export interface UpFlags {
 }
 
 export async function up(flags: UpFlags, signal: AbortSignal): Promise<void> {
-  const { cluster, kubeconfig, context, speed, view = true } = flags;
+  const { cluster, kubeconfig, context, view = true } = flags;
   const isGiven = kubeconfig !== undefined || context !== undefined;
-  if (speed !== 1 && (cluster !== "embedded" || isGiven)) {
-    throw new CliError("BERTH_CLI_USAGE", "--speed is for the embedded cluster: a real one has the world's time");
-  }
-  const clock = new WallClock({ speed });
+  const clock = clockFor(flags, cluster === "embedded" && !isGiven);
   const log: Logger = flags.verbose ? jsonLogger({ clock }) : silent;
   const wall = new WallClock();
   const begun = wall.steady();
@@ -52,6 +50,17 @@ export async function up(flags: UpFlags, signal: AbortSignal): Promise<void> {
   }
 }
 
+/** @param isOurs - Whether the cluster's time is ours to choose. */
+function clockFor({ speed, virtualTime = false }: UpFlags, isOurs: boolean): Clock {
+  const flag = virtualTime ? "--virtual-time" : "--speed";
+  if ((virtualTime || speed !== 1) && !isOurs) {
+    throw new CliError("BERTH_CLI_USAGE", `${flag} is for the embedded cluster: a real one has the world's time`);
+  }
+  if (virtualTime && speed !== 1) throw new CliError("BERTH_CLI_USAGE", "--virtual-time has no --speed");
+  // Certificates that were made now are not valid in other years.
+  return virtualTime ? new VirtualClock({ start: new WallClock().now() }) : new WallClock({ speed });
+}
+
 async function stay(
   berth: Berth,
   kubeconfig: string | undefined,
@@ -65,11 +74,11 @@ async function stay(
   const failures: string[] = [];
   const playing = scheduler
     ? play({
-        ...{ url, clock, kinds, scheduler, testbed: "main", forever: true, signal },
+        ...{ url, clock, kinds, scheduler, testbed: "main", signal, forever: !flags.virtualTime },
         onError: (error) => failures.push(String(error)),
       })
     : Promise.resolve();
-  const watching = view ? live({ url, clock, signal, header: [...next, ""] }) : untilAborted(signal);
+  const watching = view ? live({ url, signal, header: [...next, ""] }) : untilAborted(signal);
   await Promise.race([Promise.all([watching, playing]), berth.ended]);
   for (const failure of new Set(failures)) console.error(`berth: ${failure}`);
 }

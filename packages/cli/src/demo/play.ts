@@ -12,7 +12,7 @@ export interface PlayOptions {
   /** Of the schedulers that come with Berth. */
   readonly scheduler: string;
   readonly testbed: string;
-  /** Whether a job that has ended is submitted again after a while. */
+  /** Whether jobs come one after the other, and again after a while; otherwise all of them are there at once, and then no more. */
   readonly forever: boolean;
   readonly signal: AbortSignal;
   readonly onError: (error: unknown) => void;
@@ -39,7 +39,7 @@ async function submitAll({ url, clock, kinds, forever, signal }: PlayOptions): P
   const client = new BerthClient({ url });
   let now = 0;
   for (const { at, manifest } of workload(kinds)) {
-    if (at > now) await sleep(clock, (at - now) * 1000, signal);
+    if (forever && at > now) await sleep(clock, (at - now) * 1000, signal);
     now = at;
     await client.submit(manifest);
   }

@@ -1,5 +1,5 @@
 /** Follows a gateway and draws what it tells, until it is told to end. */
-import { type Clock, sleep } from "@berth/kube";
+import { sleep, WallClock } from "@berth/kube";
 import { BerthClient, type JobView, type SlotView, type TestbedView } from "@berth/sdk";
 import { wantsColor } from "./paint.ts";
 import { picture, type Scene } from "./picture.ts";
@@ -7,7 +7,6 @@ import { picture, type Scene } from "./picture.ts";
 export interface LiveOptions {
   readonly url: string;
   readonly token?: string;
-  readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly out?: NodeJS.WriteStream;
   /** Lines above the picture. */
@@ -18,10 +17,11 @@ const FRAME_MS = 250;
 
 /** On a terminal a picture that moves; elsewhere a line for each thing that happens. */
 export async function live(options: LiveOptions): Promise<void> {
-  const { url, token, clock, signal, out = process.stdout, header = [] } = options;
+  const { url, token, signal, out = process.stdout, header = [] } = options;
   const client = new BerthClient({ url, ...(token !== undefined && { token }) });
   const known = new Known();
   const isMoving = out.isTTY === true;
+  const wall = new WallClock(); // whoever looks has the world's time
   let changed = true;
   const following = (async () => {
     for await (const change of client.changes(["testbeds", "slots", "jobs"], signal)) {
@@ -35,9 +35,9 @@ export async function live(options: LiveOptions): Promise<void> {
     out.write("\u001b[?1049h\u001b[?25l"); // a screen of its own, without a cursor
     try {
       while (!signal.aborted) {
-        if (changed) draw(out, header, known.scene(clock.now() / 1000));
+        if (changed) draw(out, header, known.scene((await client.time()).time));
         changed = known.isMoving; // times go on
-        await sleep(clock, FRAME_MS, signal).catch(() => {});
+        await sleep(wall, FRAME_MS, signal).catch(() => {});
       }
     } finally {
       out.write("\u001b[?25h\u001b[?1049l");

@@ -99,6 +99,7 @@ describe("the description", () => {
       "GET /v1/testbeds",
       "GET /v1/testbeds/{name}",
       "GET /v1/testbeds/{name}/slots",
+      "GET /v1/time",
       "PATCH /v1/jobs/{name}/data",
       "PATCH /v1/schedulings/{name}",
       "POST /v1/jobs",
@@ -135,7 +136,7 @@ describe("the description", () => {
       expect(ajv.validate(schema, body), `${path}: ${ajv.errorsText()}`).toBe(true);
       count++;
     }
-    expect(count).toBe(12);
+    expect(count).toBe(13);
     const { body: problem } = await world.ask("GET", "/v1/jobs/nobody");
     expect(ajv.validate(document.components.schemas.Problem as object, problem), ajv.errorsText()).toBe(true);
   });

@@ -1,5 +1,5 @@
 /** REST of testbeds, slots, Schedulings and nodes, on a whole embedded cluster. */
-import { coreV1, VirtualClock } from "@berth/kube";
+import { coreV1, sleep, VirtualClock } from "@berth/kube";
 import { Scheduling, Slot } from "@berth/model";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Embedded, eventually, jobManifest, startEmbedded } from "../testing/embedded.ts";
@@ -18,6 +18,15 @@ const make = async (name: string, spec: object) => {
   const { status, body } = await ask("POST", "/v1/schedulings", manifest(name, spec));
   expect([status, body.code]).toEqual([201, undefined]);
 };
+
+describe("the time", () => {
+  it("R23 is that of the cluster", async () => {
+    const { status, body: before } = await ask("GET", "/v1/time");
+    expect([status, before.clock]).toEqual([200, "virtual"]);
+    await sleep(world.clock, 60_000);
+    expect((await ask("GET", "/v1/time")).body.time).toBeGreaterThanOrEqual(before.time + 60);
+  });
+});
 
 describe("testbeds and nodes", () => {
   it("R10 are shown with their slots", async () => {

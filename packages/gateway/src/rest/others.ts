@@ -1,6 +1,6 @@
-/** REST: testbeds, slots, Schedulings and nodes. */
+/** REST: testbeds, slots, Schedulings, nodes, and the time. */
 import { type Client, type coreV1, retryOnConflict } from "@berth/kube";
-import { nodeView, Scheduling, schedulingView, slotView, testbedView } from "@berth/model";
+import { nodeView, Scheduling, schedulingView, slotView, type TimeView, testbedView, timeView } from "@berth/model";
 import { z } from "zod";
 import type { Asked, Route } from "../http/route.ts";
 import { nodeViewOf, schedulingViewOf, slotViewOf, testbedViewOf } from "../views/others.ts";
@@ -202,6 +202,18 @@ export function nodeRoutes(world: World): Route[] {
         const node = mustExist(world.nodes.get({ name }), "node", name);
         return one((await slotsFor(asked))(node), asked);
       },
+    },
+  ];
+}
+
+/** What time it is where the jobs run: what happens there is told by that. */
+export function timeRoutes({ clock, epoch }: World, kind: TimeView["clock"]): Route[] {
+  return [
+    {
+      ...{ method: "GET", path: "/v1/time", tag: "time", summary: "What time it is in the cluster" },
+      answer: { status: 200, description: "The time, and whose it is.", schema: timeView },
+      rights: [],
+      handle: async () => ({ body: { time: epoch.seconds(clock.now()), clock: kind } }),
     },
   ];
 }

@@ -59,15 +59,38 @@ describe("a clock that stands still", () => {
     await eventually(() => stands(world));
   });
 
+  it("T17 stands still when the last job has ended, unless a scheduler wants to be called at a time", async () => {
+    const { world, ask } = await still();
+    await using _ = world;
+    const { turn } = (await ask("POST", TURN, { testbed: "main" })).body;
+    const idle = ask("POST", TURN, { testbed: "main", after: turn });
+    expect(await stands(world)).toBe(true);
+    await ask("POST", "/v1/jobs", jobManifest("a", 30)); // which is what it has waited for
+    const { body: second } = await idle;
+    expect(second).toMatchObject({ time: 0, queue: [{ name: "a" }] });
+    const called = await ask("POST", TURN, { testbed: "main", after: second.turn, callAt: 100 });
+    expect(called.body.time).toBe(100);
+    await ask("DELETE", "/v1/jobs/a");
+    await eventually(() => stands(world));
+    const later = await ask("POST", TURN, { testbed: "main", callAt: 200 });
+    const { body: last } = await ask("POST", TURN, { testbed: "main", after: later.body.turn, callAt: 200 });
+    expect(last.time).toBe(200);
+  });
+
   it("T17 stands still again when the scheduler that has waited is gone, and goes on without the gateway", async () => {
     const { world, gateway, ask } = await still();
     await using _ = world;
-    const { turn: after } = (await ask("POST", TURN, { testbed: "main" })).body;
     const gone = new AbortController();
-    const waiting = fetch(`${gateway.url}${TURN}`, {
-      ...{ method: "POST", headers: { "content-type": "application/json" }, signal: gone.signal },
-      body: JSON.stringify({ testbed: "main", after }),
-    });
+    const waits = async (request: object) => {
+      const { turn: after } = (await ask("POST", TURN, { testbed: "main" })).body;
+      return fetch(`${gateway.url}${TURN}`, {
+        ...{ method: "POST", headers: { "content-type": "application/json" }, signal: gone.signal },
+        body: JSON.stringify({ testbed: "main", after, ...request }),
+      });
+    };
+    await ask("POST", "/v1/jobs", jobManifest("a", 30));
+    const waiting = waits({}); // though it has decided nothing: something else may happen
+    waiting.catch(() => {});
     await eventually(async () => !(await stands(world)));
     gone.abort();
     await expect(waiting).rejects.toThrow("abort");

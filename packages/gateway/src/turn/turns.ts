@@ -229,10 +229,12 @@ class Session {
     const abort = () => reject(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
-    const stopWaiting = standstill?.wait();
+    let stopWaiting = standstill?.wait({ forTime: callAt !== undefined });
     this.#goOn();
     try {
       const isCalled = await promise;
+      stopWaiting?.();
+      stopWaiting = standstill?.wait({ forTime: true });
       // What happens in the same moment is told in the same turn.
       await sleep(clock, 0, signal);
       return isCalled;

@@ -127,3 +127,10 @@ export const nodeView = z.object({
 });
 /** A node. */
 export type NodeView = z.output<typeof nodeView>;
+
+export const timeView = z.object({
+  time: z.number().describe("In seconds: since 1970, or since the start of a virtual clock."),
+  clock: z.enum(["wall", "virtual"]),
+});
+/** What time it is in the cluster. */
+export type TimeView = z.output<typeof timeView>;

@@ -276,4 +276,30 @@ export function schedulings(it: Tell): void {
     await world.phase("b", "Completed");
     await world.phase("c", "Running");
   });
+
+  it(
+    "O31 an exclusive Scheduling does not wait for those that wait for it: for their jobs, or their slots",
+    1,
+    async (world) => {
+      await world.schedule("older", { slotBased: [{ name: "late", slots: [0] }] });
+      await world.waits("older", "late", /no such job yet$/);
+      await world.target.pass(1100); // ages are told in seconds
+      await world.submit("a", 20);
+      for (const name of ["b", "c"]) await world.submit(name, 2);
+      const alone = (...names: string[]) => ({
+        slotBased: names.map((name) => ({ name, slots: [0] })),
+        exclusive: true,
+      });
+      await world.schedule("alone", alone("a", "b"));
+      await world.phase("a", "Running");
+      await world.submit("late", 600);
+      await world.waits("older", "late", /alone comes first$/);
+      await world.schedule("younger", { slotBased: [{ name: "c", slots: [1] }] });
+      await world.waits("younger", "c", /alone comes first$/);
+      await world.edit("alone", alone("a", "b", "c"));
+      await world.eventually("it ends", async () => (await world.scheduling("alone")).status?.phase === "Completed");
+      await world.phase("late", "Running");
+      await world.eventually("c runs again", async () => (await world.job("c")).status?.runs?.length === 2);
+    },
+  );
 }

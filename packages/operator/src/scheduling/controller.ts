@@ -189,14 +189,22 @@ async function carryOut(scheduling: Scheduling, scene: Scene, keep: (reserved: R
   return missing ? now + 5000 : Number.POSITIVE_INFINITY;
 }
 
-function progressIn(
-  scheduling: Scheduling,
-  wishes: readonly Wish[],
-  { options: { cache } }: Scene,
-  now: number,
-): Progress {
+function progressIn(scheduling: Scheduling, wishes: readonly Wish[], scene: Scene, now: number): Progress {
+  const { cache } = scene.options;
   const ours = cache.informer(BatchJob).byIndex(BY_HOLDER, keyText(keyOf(scheduling)));
-  return progressOf({ scheduling, wishes, jobOf: (key) => jobIn(cache, key), ours, now });
+  const mayTakeFrom = (holder: string) => mayTake(scheduling, holder, scene);
+  return progressOf({ scheduling, wishes, jobOf: (key) => jobIn(cache, key), ours, mayTakeFrom, now });
+}
+
+/**
+ * Whether a Scheduling may have a job that another one has in its queue. Only who is exclusive may: the other one waits for it to end,
+ * so to wait for the other one would be to wait for ever.
+ */
+function mayTake(scheduling: Scheduling, holder: string, { owner, options }: Scene): boolean {
+  if (!scheduling.spec.exclusive) return false;
+  if (owner === keyText(keyOf(scheduling))) return true;
+  const [other] = keysIn(holder).flatMap((key) => options.cache.informer(Scheduling).get(key) ?? []);
+  return other !== undefined && byAge(scheduling, other) < 0 && !(other.spec.exclusive && hasBegun(other, options));
 }
 
 /** A job as it is known. */
@@ -224,11 +232,14 @@ function decide(
     };
   }
   const others = scheduling.spec.exclusive ? othersOn(scheduling, scene) : [];
-  const { owner } = scene;
-  const reserved =
-    owner === undefined || owner === keyText(keyOf(scheduling)) ? scene.reserved : { ...scene.reserved, all: owner };
-  const { grants, waits } = plan({ wishes: open, pool: scene.pool, reserved, others });
+  const { grants, waits } = plan({ wishes: open, pool: scene.pool, reserved: reservedFor(scheduling, scene), others });
   return { grants, waits: [...waits, ...blocked] };
+}
+
+/** What others keep from a Scheduling. Who has the testbed to itself goes before those who are older, too: they wait for it to end. */
+function reservedFor(scheduling: Scheduling, { owner, reserved }: Scene): Reserved {
+  if (owner === undefined) return reserved;
+  return owner === keyText(keyOf(scheduling)) ? NOTHING_RESERVED : { ...reserved, all: owner };
 }
 
 /** Jobs of others that have slots of the testbed. */
@@ -241,12 +252,14 @@ function othersOn(scheduling: Scheduling, { testbed, options: { ledger, cache } 
 }
 
 /** The exclusive Scheduling that has the testbed to itself: from its first claim to its end, also between two jobs. */
-function ownerOf(exclusive: readonly Scheduling[], { cache }: SchedulingControllerOptions): string | undefined {
-  const owner = exclusive.find((scheduling) => {
-    const ours = cache.informer(BatchJob).byIndex(BY_HOLDER, keyText(keyOf(scheduling)));
-    return ours.some(({ spec }) => spec.creationRequest) || (scheduling.status?.jobs ?? []).some(hasStarted);
-  });
+function ownerOf(exclusive: readonly Scheduling[], options: SchedulingControllerOptions): string | undefined {
+  const owner = exclusive.find((scheduling) => hasBegun(scheduling, options));
   return owner && keyText(keyOf(owner));
+}
+
+function hasBegun(scheduling: Scheduling, { cache }: SchedulingControllerOptions): boolean {
+  const ours = cache.informer(BatchJob).byIndex(BY_HOLDER, keyText(keyOf(scheduling)));
+  return ours.some(({ spec }) => spec.creationRequest) || (scheduling.status?.jobs ?? []).some(hasStarted);
 }
 
 /** Claims a job and its slots. Whether that has succeeded: if somebody has changed the job, it is looked at again. */

@@ -42,10 +42,12 @@ export interface ProgressInput {
   readonly jobOf: (key: string) => BatchJob | undefined;
   /** Jobs that are ours, by what they say themselves. */
   readonly ours: readonly BatchJob[];
+  /** Whether a job may be taken from another Scheduling that only has it in its queue. Default: never. */
+  readonly mayTakeFrom?: (holder: string) => boolean;
   readonly now: number;
 }
 
-export function progressOf({ scheduling, wishes, jobOf, ours, now }: ProgressInput): Progress {
+export function progressOf({ scheduling, wishes, jobOf, ours, now, mayTakeFrom }: ProgressInput): Progress {
   const key = keyText({ namespace: scheduling.metadata.namespace, name: scheduling.metadata.name ?? "" });
   const before = new Map<string, Entry>();
   for (const entry of scheduling.status?.jobs ?? []) {
@@ -84,7 +86,7 @@ export function progressOf({ scheduling, wishes, jobOf, ours, now }: ProgressInp
     }
     if (isOurs) kept.add(wish.job);
     entries.push(undefined);
-    waiting.push({ wish, ...(job ? obstacleOf(job, isOurs) : absence(known, now)) });
+    waiting.push({ wish, ...(job ? obstacleOf(job, isOurs, mayTakeFrom) : absence(known, now)) });
   }
   // What is not wished for any more is let go, whether it runs or not.
   for (const job of ours) if (!kept.has(keyOfJob(job))) release.add(keyOfJob(job));
@@ -148,11 +150,16 @@ function absence(known: Entry | undefined, now: number): Omit<Waiting, "wish"> {
   return { obstacle: hopeless ? "there is no such job" : "there is no such job yet", hopeless, missingSince };
 }
 
-function obstacleOf(job: BatchJob, isOurs: boolean): Pick<Waiting, "obstacle" | "hopeless"> {
+function obstacleOf(
+  job: BatchJob,
+  isOurs: boolean,
+  mayTakeFrom: ProgressInput["mayTakeFrom"],
+): Pick<Waiting, "obstacle" | "hopeless"> {
   if (job.metadata.deletionTimestamp !== undefined) return { obstacle: "the job is being deleted", hopeless: false };
   const holder = holderOf(job);
-  if (holder !== undefined && !isOurs) return { obstacle: `${holder} has the job`, hopeless: false };
-  return { obstacle: undefined, hopeless: false };
+  if (holder === undefined || isOurs) return { obstacle: undefined, hopeless: false };
+  const isTakable = !job.spec.creationRequest && mayTakeFrom?.(holder) === true;
+  return { obstacle: isTakable ? undefined : `${holder} has the job`, hopeless: false };
 }
 
 /** What the status of a Scheduling says of a job. */
