@@ -33,25 +33,37 @@ spec:
       spec: { containers: [{ name: main, image: busybox }] }
 `;
 
+/** `berth up`, once it says what to try next; and what it has said. */
+async function started(flags: readonly string[], home = folder): Promise<{ up: ChildProcess; text: string }> {
+  const given = ["up", "--port", "0", "--no-view", ...flags];
+  const up = spawn(process.execPath, [PROGRAM, ...given], { env: { ...env, XDG_STATE_HOME: home } });
+  let text = "";
+  up.stderr?.on("data", (chunk) => {
+    text += String(chunk);
+  });
+  for await (const chunk of up.stdout ?? []) {
+    text += String(chunk);
+    if (text.includes("get berth")) break;
+  }
+  return { up, text };
+}
+
+async function interrupted(up: ChildProcess): Promise<void> {
+  const ended = once(up, "exit");
+  up.kill("SIGINT");
+  await ended;
+}
+
 describe("berth", () => {
   let up: ChildProcess;
   let text = "";
   beforeAll(async () => {
-    up = spawn(process.execPath, [PROGRAM, "up", "--port", "0", "--nodes", "2", "--no-view"], { env });
-    up.stderr?.on("data", (chunk) => {
-      text += String(chunk);
-    });
-    for await (const chunk of up.stdout ?? []) {
-      text += String(chunk);
-      if (text.includes("get berth")) break;
-    }
+    ({ up, text } = await started(["--nodes", "2"]));
     writeFileSync(join(folder, "more.yaml"), manifest("later", 3600));
     writeFileSync(join(folder, "jobs.yaml"), `${manifest("one", 3600)}---\n${manifest("two", 3600)}`);
   });
   afterAll(async () => {
-    const ended = once(up, "exit");
-    up.kill("SIGINT");
-    await ended;
+    await interrupted(up);
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -79,6 +91,24 @@ describe("berth", () => {
     expect(said("get", "nodes", "-o", "wide")).toMatch(/^node-0 +True +True +main-0,main-1/m);
     expect(said("release", "one")).toBe("job/one released\n");
     expect(said("delete", "two")).toBe("job/two deleted\n");
+  });
+
+  it("up has virtual time as well, which stands still when all jobs have ended", async () => {
+    const { up, text } = await started(["--virtual-time", "--demo", "backfill"], join(folder, "virtual"));
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0] ?? "";
+    const time = async () => (await (await fetch(`${url}/v1/time`)).json()) as { time: number; clock: string };
+    let phases: string[] = [];
+    while (phases.length < 12 || phases.some((phase) => phase !== "Completed")) {
+      const jobs: { phase: string }[] = JSON.parse(said("get", "jobs", "-o", "json", "--url", url)).items;
+      phases = jobs.map(({ phase }) => phase);
+    }
+    const ages = said("get", "jobs", "--no-headers", "--url", url).trim().split("\n");
+    for (const line of ages) expect(line).toMatch(/ \d+m(\d\ds)?$/);
+    let before = await time();
+    expect(before).toMatchObject({ clock: "virtual" });
+    // What was decided is tidied up for a moment.
+    for (let now = await time(); now.time !== before.time; now = await time()) before = now;
+    await interrupted(up);
   });
 
   it("asks a cluster as a plugin of kubectl does", () => {
