@@ -8,8 +8,8 @@
  */
 import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { sleep } from "@berth/cluster";
-import { batchV1, Client, coreV1, HttpTransport, keyOf, loadConnection, SeededRandom } from "@berth/kube";
+import { sleep, stopwatch } from "@berth/cluster";
+import { batchV1, Client, coreV1, HttpTransport, keyOf, loadConnection, type Random, SeededRandom } from "@berth/kube";
 import { BatchJob, Scheduling, Slot } from "@berth/model";
 import { schedulerConfiguration } from "@berth/operator";
 import { buildOperator, startOperator } from "./operator/operator-process.ts";
@@ -17,7 +17,7 @@ import { PodWatch, type SeenPod } from "./operator/pod-watch.ts";
 import { NAMESPACE, Site, SLOTS_PER_NODE, slotSize } from "./operator/site.ts";
 import { type Measurement, type MeasureOptions, percentile } from "./report.ts";
 import type { PeerProcess } from "./runtime/peer-process.ts";
-import { usage } from "./runtime/process-usage.ts";
+import { ownCpuSeconds } from "./runtime/process-usage.ts";
 import { shuffled } from "./turns.ts";
 
 /** How many executors. */
@@ -25,23 +25,27 @@ const SIZES = [80, 1000];
 const QUICK_SIZES = [20];
 
 /**
- * How often each side has its turn, and how many rounds it has then. The best of all of them counts: it is the same work each time,
- * and what takes longer is the machine's doing. Many take a while.
+ * How often each side has its turn, and how many rounds it has then. Each round has a partner, ordinary pods right before or after it: a
+ * machine may be a third slower a few minutes later, but hardly so in between. The pair in the middle, by its ratio, counts.
  */
 const TURNS = 3;
-const roundsOf = (executors: number) => (executors > 500 ? 1 : 4);
+const roundsOf = (executors: number) => (executors > 500 ? 1 : 3);
 
-/** So many are placed, so many times, before anything is measured: connections are open then, and code is compiled. */
-const WARM_UP = 80;
+/** So many at most are placed, so many times, before anything is measured: connections are open then, and code is compiled. */
+const WARM_UP = 250;
 const WARM_UPS = 2;
 
-/** Garbage is collected, nodes have tidied up, statuses are written: what was before is over by then. */
-const BREATHER_MS = 5000;
+/**
+ * Garbage is collected, nodes have tidied up, statuses are written: what was before is over when everybody together has used so
+ * little of one processor for so long. Whoever comes next would otherwise be measured with the work of the one before.
+ */
+const AT_REST = { share: 0.2, forMs: 3000, withinMs: 120_000 };
 
 const SCHEDULER = "berth";
+const SCHEDULER_COMPONENT = `kube-scheduler-${SCHEDULER}`;
 const GATE = "example.org/gate";
 
-const SIDES = ["gate", "extender", "ordinary", "bare"] as const;
+const SIDES = ["gate", "extender", "bare"] as const;
 type Side = (typeof SIDES)[number];
 
 /** How it went with all pods of one round. */
@@ -52,26 +56,34 @@ interface Round {
   readonly misplaced: number;
   /** Pods that a scheduler could not place when it first tried. */
   readonly failed: number;
-  /** What everybody has worked meanwhile: the control plane, the operator, and we. */
-  readonly cpuSeconds: number;
+  /** What everybody has worked meanwhile, by name: the control plane, the operator, and we. */
+  readonly cpuSeconds: Readonly<Record<string, number>>;
 }
 
-type Found = Readonly<Record<Side, Round[]>>;
+/** A round of ours, and one of ordinary pods beside it. */
+interface Pair {
+  readonly ours: Round;
+  readonly ordinary: Round;
+}
+
+type Found = Readonly<Record<Side, Pair[]>>;
 
 export async function measure({ quick, sizes, log, signal }: MeasureOptions): Promise<Measurement[]> {
   await buildOperator();
   const measurements: Measurement[] = [];
   for (const executors of sizes ?? (quick ? QUICK_SIZES : SIZES)) {
     const [turns, rounds] = quick ? [1, 1] : [TURNS, roundsOf(executors)];
-    const found: Found = { gate: [], extender: [], ordinary: [], bare: [] };
+    const found: Found = { gate: [], extender: [], bare: [] };
     await using hall = await Hall.open(executors, { log, signal });
     const random = new SeededRandom("turns");
     for (let turn = 1; turn <= turns; turn++) {
       for (const side of shuffled(SIDES, random)) {
-        const outcomes = await hall.place(side, rounds);
-        const seconds = outcomes.map(({ milliseconds }) => (milliseconds / 1000).toFixed(2)).join(", ");
-        log(`${executors} at once, turn ${turn} of ${turns}: ${side} ${seconds} s`);
-        found[side].push(...outcomes);
+        const pairs = await hall.place(side, rounds, random);
+        for (const { ours, ordinary } of pairs) {
+          log(`${executors} at once, turn ${turn} of ${turns}`);
+          for (const [who, round] of Object.entries({ [side]: ours, ordinary })) log(`  ${who} ${inWords(round)}`);
+        }
+        found[side].push(...pairs);
       }
     }
     measurements.push(...figures(executors, found));
@@ -118,6 +130,7 @@ class Hall implements AsyncDisposable {
     const tls = { caFile: this.#file("ca.crt"), certFile: this.#file("admin.crt"), keyFile: this.#file("admin.key") };
     const configuration = schedulerConfiguration({ schedulerName: SCHEDULER, url, tls });
     await cluster.startScheduler(SCHEDULER, configuration as Record<string, unknown>, this.#signal);
+    await cluster.kill(SCHEDULER_COMPONENT); // nobody has a second one who does not need it
     await this.#site.createTestbed();
     await this.#withOperator("gate", (operator) => this.#site.allFree(operator.died));
     const { items } = await client.list(Slot, { namespace: NAMESPACE });
@@ -125,43 +138,63 @@ class Hall implements AsyncDisposable {
   }
 
   /** Some to warm up, then all of them, so many times. */
-  async place(side: Side, rounds: number): Promise<Round[]> {
-    if (side === "bare") return this.#placeBare(rounds);
-    // It runs beside ordinary pods as well, as in any cluster that has it, and is not concerned.
-    return this.#withOperator(side === "extender" ? side : "gate", async (operator) => {
-      const round = (count: number) =>
-        side === "ordinary" ? this.#ordinary(count, operator, []) : this.#executors(count, operator);
-      for (let time = 1; time <= WARM_UPS; time++) await round(this.#warmUp);
-      return this.#times(rounds, () => round(this.#site.slots));
-    });
-  }
-
-  /** The operator makes the ghosts, and is gone then. */
-  async #placeBare(rounds: number): Promise<Round[]> {
-    const selected = { namespace: NAMESPACE, labelSelector: "berth.dev/role=ghost" };
-    const round = async (count: number) => {
-      await this.#withOperator("gate", (operator) => this.#site.allFree(operator.died));
-      const ghosts = await this.#site.client.list(coreV1.Pod, selected);
-      await sleep(BREATHER_MS, this.#signal);
-      return this.#ordinary(count, undefined, ghosts.items);
-    };
-    await round(this.#warmUp);
-    const measured = await this.#times(rounds, () => round(this.#site.slots));
-    await this.#withOperator("gate", (operator) => this.#site.allFree(operator.died));
-    return measured;
-  }
-
-  async #times(rounds: number, round: () => Promise<Round>): Promise<Round[]> {
-    const measured: Round[] = [];
-    while (measured.length < rounds) {
-      await sleep(BREATHER_MS, this.#signal);
-      measured.push(await round());
+  async place(side: Side, rounds: number, random: Random): Promise<Pair[]> {
+    if (side === "bare") return this.#pairs(rounds, random, (count) => this.#bare(count), undefined);
+    // The operator runs beside ordinary pods as well, as in any cluster that has it, and is not concerned.
+    const work = () =>
+      this.#withOperator(side, (operator) =>
+        this.#pairs(rounds, random, (count) => this.#executors(count, operator), operator),
+      );
+    if (side === "gate") return work();
+    await this.#site.cluster.restart(SCHEDULER_COMPONENT);
+    try {
+      return await work();
+    } finally {
+      await this.#site.cluster.kill(SCHEDULER_COMPONENT);
     }
-    return measured;
   }
 
-  get #warmUp(): number {
-    return Math.min(WARM_UP, this.#site.slots);
+  async #pairs(
+    rounds: number,
+    random: Random,
+    ours: (count: number) => Promise<Round>,
+    operator: PeerProcess | undefined,
+  ): Promise<Pair[]> {
+    const ordinary = (count: number) => this.#ordinary(count, operator, []);
+    const { slots } = this.#site;
+    for (let time = 1; time <= WARM_UPS; time++) {
+      await ours(Math.min(WARM_UP, slots));
+      await ordinary(Math.min(WARM_UP, slots));
+    }
+    const pairs: Pair[] = [];
+    while (pairs.length < rounds) {
+      const pair = new Map<unknown, Round>();
+      for (const side of shuffled([ours, ordinary], random)) {
+        await this.#atRest(operator);
+        pair.set(side, await side(slots));
+      }
+      pairs.push({ ours: pair.get(ours) as Round, ordinary: pair.get(ordinary) as Round });
+    }
+    return pairs;
+  }
+
+  /** The operator makes the ghosts, before and after, and is gone meanwhile. */
+  async #bare(count: number): Promise<Round> {
+    const selected = { namespace: NAMESPACE, labelSelector: "berth.dev/role=ghost" };
+    const ghosts = await this.#site.client.list(coreV1.Pod, selected);
+    const round = await this.#ordinary(count, undefined, ghosts.items);
+    await this.#withOperator("gate", (operator) => this.#site.allFree(operator.died));
+    return round;
+  }
+
+  /** Waits until nobody has anything to do any more. */
+  async #atRest(operator: PeerProcess | undefined): Promise<void> {
+    const elapsed = stopwatch();
+    for (let share = 1; share > AT_REST.share && elapsed() < AT_REST.withinMs; ) {
+      const used = this.#cpuSince(operator);
+      await sleep(AT_REST.forMs, this.#signal);
+      share = (total(used()) * 1000) / AT_REST.forMs;
+    }
   }
 
   async #executors(count: number, operator: PeerProcess): Promise<Round> {
@@ -250,11 +283,16 @@ class Hall implements AsyncDisposable {
   }
 
   /** How much the control plane, the operator and we ourselves will have worked since now. */
-  #cpuSince(operator: PeerProcess | undefined): () => number {
-    const components = this.#site.cluster.components.flatMap(({ pid }) => pid ?? []);
-    const pids = [process.pid, ...components, ...(operator ? [operator.pid] : [])];
-    const before = usage(pids).cpuSeconds;
-    return () => usage(pids).cpuSeconds - before;
+  #cpuSince(operator: PeerProcess | undefined): () => Round["cpuSeconds"] {
+    const { components } = this.#site.cluster;
+    const pids = new Map(
+      components.flatMap(({ name, pid, alive }) => (alive && pid !== null ? [[name, pid] as const] : [])),
+    );
+    if (operator) pids.set("operator", operator.pid);
+    pids.set("bench", process.pid);
+    const before = new Map([...pids].map(([name, pid]) => [name, ownCpuSeconds(pid)]));
+    return () =>
+      Object.fromEntries([...pids].map(([name, pid]) => [name, ownCpuSeconds(pid) - (before.get(name) ?? 0)]));
   }
 
   #file(name: string): string {
@@ -270,21 +308,17 @@ class Hall implements AsyncDisposable {
 const names = { gate: "Gate", extender: "Extender", bare: "bare" } as const;
 
 function figures(executors: number, found: Found): Measurement[] {
-  const best = (side: Side) =>
-    found[side].reduce((one, other) => (other.milliseconds < one.milliseconds ? other : one));
-  const most = (side: Side, of: "misplaced" | "failed") => Math.max(...found[side].map((round) => round[of]));
+  const most = (side: Side, of: "misplaced" | "failed") => Math.max(...found[side].map(({ ours }) => ours[of]));
   const none = { of: "ours", atMost: 0 } as const;
-  const peerName = "ordinary";
-  const peer = best(peerName);
-  return (["gate", "extender", "bare"] as const).flatMap((side): Measurement[] => {
+  return SIDES.flatMap((side): Measurement[] => {
     const what = side === "bare" ? `${executors}, bare` : `${executors} by ${names[side]}`;
-    const ours = best(side);
-    const isGate = side === "gate";
+    const { ours, ordinary: peer } = inTheMiddle(found[side]);
+    const peerName = "ordinary";
     return [
       {
         measure: `${what}, until all are bound`,
         ...{ unit: "s", ours: ours.milliseconds / 1000, peer: peer.milliseconds / 1000, peerName },
-        ...(isGate && { target: { of: "ratio", atMost: 1.5 } }),
+        ...(side === "gate" && { target: { of: "ratio", atMost: 1.5 } }),
       },
       ...[50, 99].map((share) => ({
         measure: `${what}, each, p${share}`,
@@ -293,8 +327,8 @@ function figures(executors: number, found: Found): Measurement[] {
       {
         measure: `${what}, CPU of all for each`,
         unit: "ms",
-        ours: (ours.cpuSeconds * 1000) / executors,
-        ...{ peer: (peer.cpuSeconds * 1000) / executors, peerName },
+        ours: (total(ours.cpuSeconds) * 1000) / executors,
+        ...{ peer: (total(peer.cpuSeconds) * 1000) / executors, peerName },
       },
       { measure: `${what}, misplaced`, unit: "pods", ours: most(side, "misplaced"), target: none },
       {
@@ -307,16 +341,34 @@ function figures(executors: number, found: Found): Measurement[] {
   });
 }
 
+function inTheMiddle(pairs: readonly Pair[]): Pair {
+  const ratio = ({ ours, ordinary }: Pair) => ours.milliseconds / ordinary.milliseconds;
+  const sorted = pairs.toSorted((one, other) => ratio(one) - ratio(other));
+  return sorted[Math.floor(sorted.length / 2)] as Pair;
+}
+
+function inWords({ milliseconds, cpuSeconds }: Round): string {
+  const work = Object.entries(cpuSeconds).map(([name, seconds]) => `${name} ${seconds.toFixed(2)}`);
+  return `${(milliseconds / 1000).toFixed(2)} s; s of CPU: ${work.join(", ")}`;
+}
+
+function total(cpuSeconds: Round["cpuSeconds"]): number {
+  return Object.values(cpuSeconds).reduce((sum, seconds) => sum + seconds, 0);
+}
+
 /** Pods of a Job. */
 function ofJob(name: string) {
   return { namespace: NAMESPACE, labelSelector: `batch.kubernetes.io/job-name=${name}` };
 }
 
-/** A pod of a slot's size that runs until it is removed. */
+/**
+ * A pod of a slot's size that runs until it is removed. It takes longer to start than all of them to be placed: nodes are simulated on the same
+ * machine, and would start the more of them meanwhile the longer that takes.
+ */
 function template(spec: Partial<coreV1.PodSpec>): coreV1.PodTemplateSpec {
   const resources = { requests: slotSize };
   return {
-    metadata: { annotations: { "berth.dev/run-time": "1h" } },
+    metadata: { annotations: { "berth.dev/run-time": "1h", "berth.dev/start-delay": "1m" } },
     spec: { containers: [{ name: "main", image: "example.org/work:1", resources }], ...spec },
   };
 }

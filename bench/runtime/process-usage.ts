@@ -29,6 +29,11 @@ export function usage(pids: readonly number[]): Usage {
   };
 }
 
+/** What one process has used since it began, without those that it started and that still run; 0 if it is gone. */
+export function ownCpuSeconds(pid: number): number {
+  return statOf(pid)?.cpuSeconds ?? 0;
+}
+
 /** Pure: those of `all` that are among `pids` or descend from them, each once. */
 export function withDescendants(pids: readonly number[], all: readonly ProcessStat[]): ProcessStat[] {
   const found = new Set(pids);
@@ -50,11 +55,13 @@ export function parseStat(text: string): ProcessStat {
 function allProcesses(): ProcessStat[] {
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
-    .flatMap((pid) => {
-      try {
-        return [parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"))];
-      } catch {
-        return []; // it has ended since
-      }
-    });
+    .flatMap((pid) => statOf(Number(pid)) ?? []);
+}
+
+function statOf(pid: number): ProcessStat | undefined {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return undefined; // it has ended since
+  }
 }
