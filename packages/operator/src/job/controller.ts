@@ -128,7 +128,13 @@ async function reconcile(
     left > 0 ? clock.now() + left : Number.POSITIVE_INFINITY,
     step.action.type === "wait" ? step.action.until : Number.POSITIVE_INFINITY,
     world.claim && !isFinal(step.status.phase)
-      ? await options.seating.seat(job, world.claim, executorsOf(job, options.cache), client, clock.now())
+      ? await options.seating.seat(
+          job,
+          world.claim,
+          executorsOf(job, step.status.run, options.cache),
+          client,
+          clock.now(),
+        )
       : Number.POSITIVE_INFINITY,
   ];
   const inMs = Math.min(...wakeAt) - clock.now();
@@ -214,7 +220,10 @@ function refused(job: BatchJob, { status }: JobStep, world: JobWorld, message: s
 function isPassing(job: BatchJob, after: NonNullable<BatchJob["status"]>): boolean {
   const { phase } = job.status ?? {};
   if (phase === undefined && after.phase === "Ready") return true; // somebody may want it at once
-  return (phase === "Submitted" && after.phase === "Scheduled") || isMinor(job, after);
+  // Its executors are on their way. What the run before has come to, however, is not to be taken for this one's.
+  if (!isFinal(phase) && (after.phase === "Submitted" || after.phase === "Scheduled"))
+    return phase !== after.phase || isMinor(job, after);
+  return isMinor(job, after);
 }
 
 /** Whether nothing but the number of executors is new: of many that come one after the other, not each is worth a line. */

@@ -94,14 +94,14 @@ function over(status: Status, phase: "Completed" | "Failed", { applications }: J
 function released({ status = {} }: BatchJob, world: JobWorld): JobStep {
   if (isFinal(status.phase)) return over(status, status.phase, world);
   const left = leftOver(world.applications);
-  const ready = idle(withRelease(status, world), "Ready");
+  const ready = idle(withRelease(status, world), "Ready", world);
   if (left) return { status: ready, action: removal(left), message: "was released: its application is being removed" };
   return { status: ready, action: { type: "none" }, message: "waits for a Scheduling" };
 }
 
 /** Somebody has it, and no slots for it yet. */
 function queued({ status = {} }: BatchJob, world: JobWorld): JobStep {
-  const waiting = idle(withRelease(status, world), "InQueue");
+  const waiting = idle(withRelease(status, world), "InQueue", world);
   const left = leftOver(world.applications);
   if (left) {
     return {
@@ -120,7 +120,11 @@ function beginning(job: BatchJob, before: Status, claim: Claim, world: JobWorld)
   const old = leftOver(world.applications.filter((each) => each !== ours));
   const history = withRelease(before, world);
   if (old) {
-    return { status: idle(history, "InQueue"), action: removal(old), message: `waits for ${old.name} to be gone` };
+    return {
+      status: idle(history, "InQueue", world),
+      action: removal(old),
+      message: `waits for ${old.name} to be gone`,
+    };
   }
   const run = ours?.run ?? (before.run ?? 0) + 1;
   const { application: _gone, startTime: _start, completionTime: _end, retryTime: _retry, ...kept } = history;
@@ -244,8 +248,11 @@ function ended(
 }
 
 /** A status of a job that runs nothing; what was is history. */
-function idle(status: Status, phase: JobPhase): Status {
-  const { run, runs, observedGeneration, conditions } = status;
+function idle(status: Status, phase: JobPhase, { applications }: JobWorld): Status {
+  const { runs, observedGeneration, conditions } = status;
+  // Perhaps nobody has said yet that there was one more: the next is to have another number, since those of this one may still be there.
+  const numbers = [...applications.map((each) => each.run), ...(status.run === undefined ? [] : [status.run])];
+  const run = numbers.length > 0 ? Math.max(...numbers) : undefined;
   return {
     phase,
     ...(run !== undefined && { run }),

@@ -40,7 +40,9 @@ export function worldOf(job: BatchJob, now: number, surroundings: Surroundings):
       .byIndex(BY_JOB, key)
       .map((object) => viewOf(object, adapter)),
   );
-  const executors = executorsOf(job, cache);
+  // Its application may be there before anybody has said so.
+  const ours = claim && applications.find((each) => each.claim === claim.since);
+  const executors = executorsOf(job, ours?.run ?? job.status?.run, cache);
   const placed = executors.filter((pod) => slotOf(pod) !== undefined);
   return {
     claim,
@@ -70,9 +72,9 @@ function viewOf(object: KubernetesObject, adapter: ApplicationAdapter): Applicat
   };
 }
 
-/** The executors of the present run that have not ended. */
-export function executorsOf(job: BatchJob, cache: Cache): coreV1.Pod[] {
-  const run = String(job.status?.run ?? "");
+/** The executors of a run that have not ended. */
+export function executorsOf(job: BatchJob, number: number | undefined, cache: Cache): coreV1.Pod[] {
+  const run = String(number ?? "");
   return cache
     .informer(coreV1.Pod)
     .byIndex(BY_JOB, keyText(keyOf(job)))

@@ -107,7 +107,10 @@ describe("a ghost", () => {
 describe("the state of a slot", () => {
   const node: coreV1.Node = { metadata: { name: "n" }, status: { conditions: [{ type: "Ready", status: "True" }] } };
   const ghost = made(slotAt(0));
-  const view = { leaving: undefined, node, unschedulable: false, ghost, executor: undefined, holder: undefined };
+  const view = {
+    ...{ leaving: undefined, node, unschedulable: false, ghost, executor: undefined, holder: undefined },
+    established: false,
+  };
   const waiting = (reason: string, message: string): coreV1.Pod => ({
     metadata: {},
     status: { conditions: [{ type: "PodScheduled", status: "False", reason, message }] },
@@ -123,6 +126,13 @@ describe("the state of a slot", () => {
     ["unavailable", { ...view, unschedulable: true }, "it was set unschedulable"],
     ["unavailable", { ...view, ghost: undefined }, "its ghost is not there yet"],
     ["unavailable", { ...view, ghost: waiting("SchedulerError", "x") }, "its ghost waits for its place"],
+    ["free", { ...view, ghost: undefined, established: true }, undefined],
+    ["free", { ...view, ghost: waiting("SchedulerError", "x"), established: true }, undefined],
+    [
+      "unavailable",
+      { ...view, ghost: waiting("Unschedulable", "Insufficient cpu"), established: true },
+      "there is no room for it on its node: Insufficient cpu",
+    ],
     [
       "unavailable",
       { ...view, ghost: waiting("Unschedulable", "Insufficient cpu") },

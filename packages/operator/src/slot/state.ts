@@ -14,6 +14,8 @@ export interface SlotView {
   readonly executor: coreV1.Pod | undefined;
   /** The job that has it. */
   readonly holder: string | undefined;
+  /** Whether it was held before: what comes back to it may evict who is in its place. */
+  readonly established: boolean;
 }
 
 export interface Finding {
@@ -24,11 +26,15 @@ export interface Finding {
   readonly isUnderWay?: true;
 }
 
-export function stateOf({ leaving, node, unschedulable, ghost, executor, holder }: SlotView): Finding {
+export function stateOf(view: SlotView): Finding {
+  const { leaving, node, unschedulable, ghost, executor, holder } = view;
   if (executor) return { state: "occupied" };
   if (holder !== undefined) return { state: "reserved" };
   const reason = leaving ?? nodeProblem(node) ?? (unschedulable ? "it was set unschedulable" : undefined);
-  return reason === undefined ? ghostFinding(ghost) : { state: "unavailable", reason };
+  if (reason !== undefined) return { state: "unavailable", reason };
+  const finding = ghostFinding(ghost);
+  // Who comes next need not wait until the ghost is back, only to send it away again.
+  return view.established && finding.isUnderWay ? { state: "free" } : finding;
 }
 
 /** Why nobody can be put on a node. */
@@ -40,7 +46,7 @@ export function nodeProblem(node: coreV1.Node | undefined): string | undefined {
   return `its node is not ready${ready?.reason ? `: ${ready.reason}` : ""}`;
 }
 
-/** A slot is free only if its ghost has got its place. */
+/** A slot that is new is free only when its ghost has got its place. */
 function ghostFinding(ghost: coreV1.Pod | undefined): Finding {
   const state = "unavailable";
   if (!ghost || isOver(ghost) || ghost.metadata.deletionTimestamp !== undefined) {

@@ -96,7 +96,15 @@ export function reportOn(slot: Slot, testbed: Testbed | undefined, cache: Cache,
       : reasonToLeave(slot.spec, testbed.spec, node);
   const { unschedulable } = slot.spec;
   return {
-    ...stateOf({ leaving, node, unschedulable, ghost, executor, holder }),
+    ...stateOf({
+      leaving,
+      node,
+      unschedulable,
+      ghost,
+      executor,
+      holder,
+      established: slot.status?.established ?? false,
+    }),
     leaving,
     node,
     ghost,
