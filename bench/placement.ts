@@ -31,9 +31,8 @@ const QUICK_SIZES = [20];
 const TURNS = 3;
 const roundsOf = (executors: number) => (executors > 500 ? 1 : 3);
 
-/** So many at most are placed, so many times, before anything is measured: connections are open then, and code is compiled. */
-const WARM_UP = 250;
-const WARM_UPS = 2;
+/** So many are placed before anything is measured: connections are open then, and code is compiled, as it is when somebody has run for a day. */
+const WARM_UP = 300;
 
 /**
  * Garbage is collected, nodes have tidied up, statuses are written: what was before is over when everybody together has used so
@@ -162,9 +161,9 @@ class Hall implements AsyncDisposable {
   ): Promise<Pair[]> {
     const ordinary = (count: number) => this.#ordinary(count, operator, []);
     const { slots } = this.#site;
-    for (let time = 1; time <= WARM_UPS; time++) {
-      await ours(Math.min(WARM_UP, slots));
-      await ordinary(Math.min(WARM_UP, slots));
+    for (let left = WARM_UP; left > 0; left -= slots) {
+      await ours(Math.min(left, slots));
+      await ordinary(Math.min(left, slots));
     }
     const pairs: Pair[] = [];
     while (pairs.length < rounds) {

@@ -86,8 +86,9 @@ type Context = Pick<ReconcileContext, "client" | "clock">;
 
 /** With so many executors it is too much to look at all of them whenever anything happens to one: then so many in a millisecond. */
 const MANY = 32;
-/** How long something has to last to be worth a line, if it is likely to be something else in a moment. */
+/** How long something has to last to be worth a line, if it is likely to be something else in a moment; executors take longer to start. */
 const LULL_MS = 1000;
+const START_MS = 3000;
 const EXECUTORS_EACH_MS = 5;
 
 async function reconcile(
@@ -117,8 +118,8 @@ async function reconcile(
     });
     return { requeue: true };
   }
-  // The more executors there are, the longer it takes until they have come, and the larger is what is written.
-  const left = isPassing(job, step.status) ? lull.left(keyText(request), clock.now(), LULL_MS + 2 * size) : 0;
+  const lasts = lullFor(job, step.status, size);
+  const left = lasts > 0 ? lull.left(keyText(request), clock.now(), lasts) : 0;
   if (left === 0) {
     lull.over(keyText(request));
     if (!(await say())) return { requeue: true };
@@ -216,14 +217,16 @@ function refused(job: BatchJob, { status }: JobStep, world: JobWorld, message: s
   return { ...step, status: rest };
 }
 
-/** Whether it is likely to be something else in a moment: what is over then is not worth a line. */
-function isPassing(job: BatchJob, after: NonNullable<BatchJob["status"]>): boolean {
+/** How long it has to have been so to be worth a line, in milliseconds; 0 if it is worth one at once. */
+function lullFor(job: BatchJob, after: NonNullable<BatchJob["status"]>, size: number): number {
   const { phase } = job.status ?? {};
-  if (phase === undefined && after.phase === "Ready") return true; // somebody may want it at once
-  // Its executors are on their way. What the run before has come to, however, is not to be taken for this one's.
-  if (!isFinal(phase) && (after.phase === "Submitted" || after.phase === "Scheduled"))
-    return phase !== after.phase || isMinor(job, after);
-  return isMinor(job, after);
+  // Somebody may want it at once, unless it has been let go already.
+  if (phase === undefined && after.phase === "Ready" && after.run === undefined) return LULL_MS;
+  // The more executors there are, the longer it takes until they have come, and the larger is what is written.
+  if (isMinor(job, after)) return LULL_MS + 2 * size;
+  const isBeginning = phase !== after.phase && (after.phase === "Submitted" || after.phase === "Scheduled");
+  // What the run before has come to is not to be taken for this one's.
+  return isBeginning && !isFinal(phase) ? START_MS + 2 * size : 0;
 }
 
 /** Whether nothing but the number of executors is new: of many that come one after the other, not each is worth a line. */

@@ -146,6 +146,17 @@ describe("a job", () => {
     expect(world.job.status?.runs).toMatchObject([{ number: 1, outcome: "Released" }]);
   });
 
+  it("remembers a run that is broken off before anybody has said that it began, and gives its number to no other", () => {
+    const world = new World().claim("c1");
+    world.act(world.step()); // the application is there, and nothing is written yet
+    expect(world.job.status).toBeUndefined();
+    world.release().reconcile();
+    expect(world.job.status).toMatchObject({ phase: "Ready", run: 1, runs: [{ number: 1, outcome: "Released" }] });
+    world.reconcile();
+    expect(world.job.status?.runs).toHaveLength(1);
+    expect(world.claim("c2").step().action).toEqual({ type: "create", run: 2, attempt: 0 });
+  });
+
   it("runs again with the next claim, under a number of its own, when its last application is gone", () => {
     const world = new World().claim("1");
     world.settle();

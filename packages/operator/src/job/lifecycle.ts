@@ -262,15 +262,17 @@ function idle(status: Status, phase: JobPhase, { applications }: JobWorld): Stat
   };
 }
 
-/** A run that was broken off goes into the history. */
+/** A run that was broken off goes into the history, also one of which nobody has said yet that it had begun. */
 function withRelease(status: Status, world: JobWorld): Status {
-  if (!status.application || isFinal(status.phase)) return status;
+  const isKnown = status.application !== undefined && !isFinal(status.phase);
+  const isUnsaid = (each: ApplicationView) => each.run > (status.run ?? 0) && each.claim !== world.claim?.since;
+  const run = isKnown ? status.run : world.applications.find(isUnsaid)?.run;
+  if (!isKnown && run === undefined) return status;
   const completionTime = kubernetesTime(world.now);
-  const began = status.startTime;
-  const record = recordOf(status, undefined, undefined, world, {
+  const record = recordOf({ run }, undefined, undefined, world, {
     outcome: "Released",
     message: "was released",
-    began,
+    began: isKnown ? status.startTime : undefined,
     completionTime,
   });
   return { ...status, runs: withRun(status.runs, record) };

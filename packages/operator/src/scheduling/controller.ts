@@ -27,6 +27,7 @@ import {
 import { BatchJob, Scheduling, Slot, Testbed } from "@berth/model";
 import { may, SEE } from "../install/rights.ts";
 import { claimOf, type Ledger } from "../ledger/ledger.ts";
+import { Lull } from "../lull.ts";
 import { annotation } from "../names.ts";
 import { compare } from "../order.ts";
 import { Pace } from "../pace.ts";
@@ -46,7 +47,16 @@ import {
   wishesOf,
 } from "./plan.ts";
 import { LazyPool } from "./pool.ts";
-import { entriesOf, hasStarted, holderOf, isOver, type Progress, phaseOf, progressOf } from "./progress.ts";
+import {
+  entriesOf,
+  hasStarted,
+  holderOf,
+  isOnlyFurther,
+  isOver,
+  type Progress,
+  phaseOf,
+  progressOf,
+} from "./progress.ts";
 import { isGhostThere, jobMoved, slotMoved } from "./waking.ts";
 
 /** Schedulings that are not over. */
@@ -84,6 +94,7 @@ export function schedulingController(options: SchedulingControllerOptions): Cont
   const { cache } = options;
   const schedulings = cache.informer(Scheduling);
   const pace = new Pace();
+  const lull = new Lull();
   const concerned = (job: BatchJob): ObjectKey[] => {
     const key = keyText(keyOf(job));
     const holder = keysIn(holderOf(job)).flatMap((each) => schedulings.get(each) ?? []);
@@ -109,7 +120,8 @@ export function schedulingController(options: SchedulingControllerOptions): Cont
     reconcile: async (request, context) => {
       const delay = pace.delay(keyText(request), context.clock);
       if (delay > 0) return { requeueAfter: delay };
-      return reconcile(request, context, options, (size) => pace.done(keyText(request), size, context.clock));
+      const onSize = (size: number) => pace.done(keyText(request), size, context.clock);
+      return reconcile(request, context, options, lull, onSize);
     },
   };
 }
@@ -120,6 +132,7 @@ async function reconcile(
   key: Request,
   context: Context,
   options: SchedulingControllerOptions,
+  lull: Lull,
   onSize: (size: number) => void,
 ): Promise<Result | undefined> {
   const { cache } = options;
@@ -134,7 +147,8 @@ async function reconcile(
   const exclusive = all.filter(({ spec }) => spec.exclusive);
   for (const scheduling of all) {
     const owner = ownerOf(exclusive, options);
-    const wakeAt = await carryOut(scheduling, { exists, pool, reserved, owner, testbed, context, options }, (kept) => {
+    const scene = { exists, pool, reserved, owner, testbed, context, options, lull };
+    const wakeAt = await carryOut(scheduling, scene, (kept) => {
       reserved = kept;
     });
     next = Math.min(next, wakeAt);
@@ -152,6 +166,7 @@ interface Scene {
   readonly testbed: string;
   readonly context: Context;
   readonly options: SchedulingControllerOptions;
+  readonly lull: Lull;
 }
 
 /** How long a cache has to hear of the change that was in our way. Not every change brings us here by itself. */
@@ -177,16 +192,16 @@ async function carryOut(scheduling: Scheduling, scene: Scene, keep: (reserved: R
   // Who wants to be alone keeps everything: otherwise those who come later would never let it in.
   keep(scheduling.spec.exclusive ? { ...kept, all: kept.all ?? keyText(keyOf(scheduling)) } : kept);
   const after = granted.size === 0 ? progress : progressIn(scheduling, wishes, scene, now);
-  const isOverNow = await tell(scheduling, wishes, after, waits, scene, now);
+  const { isOver: isOverNow, inMs } = await tell(scheduling, wishes, after, waits, scene, now);
+  if (isOverNow) return Number.POSITIVE_INFINITY; // what is left to do then, also to let its jobs go, is done in ended.ts
   await together(after.release, async (job) => {
     if (!(await release(client, jobIn(scene.options.cache, job)))) missed = true;
   });
-  if (isOverNow) return Number.POSITIVE_INFINITY; // what is left to do then is done in ended.ts
   if (missed) return now + CATCH_UP_MS;
   const missing = progress.waiting.some(
     ({ obstacle, hopeless }) => obstacle?.startsWith("there is no such job") && !hopeless,
   );
-  return missing ? now + 5000 : Number.POSITIVE_INFINITY;
+  return Math.min(now + inMs, missing ? now + 5000 : Number.POSITIVE_INFINITY);
 }
 
 function progressIn(scheduling: Scheduling, wishes: readonly Wish[], scene: Scene, now: number): Progress {
@@ -304,15 +319,25 @@ async function patched(client: Client, job: BatchJob, spec: object): Promise<boo
   }
 }
 
-/** Writes down how it stands. Whether it is over. */
+/** How long jobs have to have come so far to be worth a line, if they are likely to come further in a moment. */
+const LULL_MS = 1000;
+
+/** What was told of a Scheduling: whether it is over, and in how many milliseconds there may be more to tell. */
+interface Told {
+  readonly isOver: boolean;
+  readonly inMs: number;
+}
+
+/** Writes down how it stands. */
 async function tell(
   scheduling: Scheduling,
   wishes: readonly Wish[],
   progress: Progress,
   waits: readonly Wait[],
-  { context: { client, clock }, options: { events } }: Scene,
+  { context: { client, clock }, options: { events }, lull }: Scene,
   now: number,
-): Promise<boolean> {
+): Promise<Told> {
+  const key = keyText(keyOf(scheduling));
   const entries = entriesOf(scheduling, wishes, progress, waits);
   const hopeless = progress.waiting.filter((each) => each.hopeless).length;
   const phase = phaseOf(entries, hopeless);
@@ -340,11 +365,14 @@ async function tell(
     conditions: [...withCondition(before.conditions ?? [], condition, clock)],
   };
   if (!isSame(status, before)) {
+    const inMs = isOnlyFurther(before, status) ? lull.left(key, now, LULL_MS) : 0;
+    if (inMs > 0) return { isOver: false, inMs };
+    lull.over(key);
     try {
       await client.status.update(Scheduling, { ...scheduling, status });
     } catch (error) {
       if (!isConflict(error) && !isNotFound(error)) throw error;
-      return false;
+      return { isOver: false, inMs: CATCH_UP_MS };
     }
     if (phase !== before.phase) {
       events.event(scheduling, {
@@ -354,7 +382,7 @@ async function tell(
       });
     }
   }
-  return over;
+  return { isOver: over, inMs: Number.POSITIVE_INFINITY };
 }
 
 function testbedOf({ metadata, spec }: Scheduling): string {

@@ -4,7 +4,7 @@ import { JOB_PHASES, SCHEDULING_PHASES } from "@berth/model";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Wish, wishesOf } from "./plan.ts";
-import { type Entry, entriesOf, GRACE_MS, holderOf, isOver, phaseOf, progressOf } from "./progress.ts";
+import { type Entry, entriesOf, GRACE_MS, holderOf, isOnlyFurther, isOver, phaseOf, progressOf } from "./progress.ts";
 
 const CREATED = Date.UTC(2020, 0, 1);
 const CLAIM = "2020-01-01T00:00:01.000000Z";
@@ -298,4 +298,20 @@ describe("from beginning to end", () => {
       { numRuns: 500 },
     );
   });
+});
+
+describe("what is likely to be otherwise in a moment", () => {
+  const status = (...phases: Entry["phase"][]) => ({
+    jobs: phases.map((phase, index) => ({ name: `j${index}`, phase })),
+  });
+
+  it.each([
+    [true, status("Submitted", "Running"), status("Scheduled", "Running")],
+    [true, status("Completed", "Submitted"), status("Completed", "Running")],
+    [false, status("Waiting"), status("Submitted")],
+    [false, status("Running"), status("Completed")],
+    [false, status("Running"), status("Running", "Waiting")],
+    [false, { jobs: [] }, status("Submitted")],
+    [false, { ...status("Submitted"), observedGeneration: 1 }, { ...status("Running"), observedGeneration: 2 }],
+  ])("%s", (isPassing, before, after) => expect(isOnlyFurther(before, after)).toBe(isPassing));
 });

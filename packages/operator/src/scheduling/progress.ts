@@ -9,6 +9,7 @@ import { keyText, kubernetesTime } from "@berth/kube";
 import type { BatchJob, Scheduling, SchedulingPhase } from "@berth/model";
 import { isFinal } from "../job/lifecycle.ts";
 import { claimOf } from "../ledger/ledger.ts";
+import { isSame } from "../writes.ts";
 import type { Wait, Wish } from "./plan.ts";
 
 type Status = NonNullable<Scheduling["status"]>;
@@ -126,6 +127,16 @@ export function phaseOf(entries: readonly Entry[], hopeless: number): Scheduling
   if (hopeless > 0 && entries.every((entry) => isOver(entry) || entry.phase === "Waiting") && waiting === hopeless)
     return "Failed";
   return entries.some(hasStarted) ? "Submission" : "Acquire";
+}
+
+/** Whether nothing is new but how far jobs have come that had begun before, and have not ended: they will come further in a moment. */
+export function isOnlyFurther(before: Status, after: Status): boolean {
+  const [old, now] = [before.jobs ?? [], after.jobs ?? []];
+  if (old.length !== now.length || before.observedGeneration !== after.observedGeneration) return false;
+  return now.every((entry, index) => {
+    const known = old[index] as Entry;
+    return isSame(known, entry) || (known.name === entry.name && hasStarted(known) && !isOver(entry));
+  });
 }
 
 function entryOf(scheduling: Scheduling, job: BatchJob): Entry {
