@@ -11,7 +11,10 @@ const scheduling = (spec: Spec) => ({
 const queue = (...names: string[]): Wish[] => wishesOf(scheduling({ queueBased: names.map((name) => ({ name })) }));
 const slots = (wishes: Record<string, number[]>): Wish[] =>
   wishesOf(scheduling({ slotBased: Object.entries(wishes).map(([name, each]) => ({ name, slots: each })) }));
-const pool = (usable: number[], taken: number[] = []) => ({ usable, isFree: (slot: number) => !taken.includes(slot) });
+const pool = (usable: readonly number[], taken: Iterable<number> = []) => {
+  const busy = new Set(taken);
+  return { usable, isUsable: (slot: number) => usable.includes(slot), isFree: (slot: number) => !busy.has(slot) };
+};
 const shown = ({ grants, waits }: Plan) => ({
   grants: Object.fromEntries(grants.map(({ job, slots: each }) => [job.slice(2), each])),
   waits: Object.fromEntries(waits.map(({ job, message }) => [job.slice(2), message])),
@@ -127,7 +130,7 @@ it("no plan gives a slot twice, one that is taken, or a part of what a job wants
       for (const [index, each] of all.entries()) {
         const result = plan({
           wishes: each,
-          pool: { usable, isFree: (slot) => !busy.has(slot) },
+          pool: pool(usable, busy),
           ...(reserved && { reserved }),
         });
         for (const { job, slots: given } of result.grants) {

@@ -47,6 +47,7 @@ export function wishesOf({ metadata, spec }: Pick<Scheduling, "metadata" | "spec
 export interface Pool {
   /** Positions of all slots that somebody could be put into, ascending. */
   readonly usable: readonly number[];
+  readonly isUsable: (slot: number) => boolean;
   /** Whether nobody has a slot, and nobody is in it. */
   readonly isFree: (slot: number) => boolean;
 }
@@ -104,11 +105,10 @@ type IsOpen = (slot: number) => boolean;
 
 function bySlot(wishes: readonly Wish[], pool: Pool, isOpen: IsOpen, reserved: Reserved): Plan {
   const [grants, waits]: [Grant[], Wait[]] = [[], []];
-  const usable = new Set(pool.usable);
   /** Slots that those before have got, or wait for. */
   const spoken = new Set(reserved.slots);
   for (const { job, slots = [] } of wishes) {
-    const problem = problemOf(slots, usable, isOpen, spoken, reserved);
+    const problem = problemOf(slots, pool, isOpen, spoken, reserved);
     if (problem) waits.push({ job, ...problem });
     else grants.push({ job, slots });
     // Who can never start keeps nothing from the others.
@@ -174,12 +174,12 @@ function dealt(wishes: readonly Wish[], open: readonly number[]): Grant[] {
 
 function problemOf(
   slots: readonly number[],
-  usable: ReadonlySet<number>,
+  { isUsable }: Pool,
   isOpen: IsOpen,
   spoken: ReadonlySet<number>,
   reserved: Reserved,
 ): Omit<Wait, "job"> | undefined {
-  const missing = slots.filter((slot) => !usable.has(slot));
+  const missing = slots.filter((slot) => !isUsable(slot));
   if (missing.length > 0) {
     return { reason: "NoSuchSlot", message: `the testbed has no slot ${someOf(missing)} that could be used` };
   }

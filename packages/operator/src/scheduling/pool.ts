@@ -1,45 +1,47 @@
 /** The slots of a testbed, as those who wait for some see them. */
 import { type Cache, keyText, type ObjectKey } from "@berth/kube";
-import { Testbed } from "@berth/model";
+import { type SlotState, Testbed } from "@berth/model";
 import type { Ledger } from "../ledger/ledger.ts";
-import { reportOn, slotsOf } from "../slot/world.ts";
+import { reportOn, slotAt, slotsOf } from "../slot/world.ts";
 import type { Pool } from "./plan.ts";
 
-interface SeenSlots {
-  readonly usable: readonly number[];
-  readonly free: ReadonlySet<number>;
-}
-
-/** Looks at the slots only when somebody waits for some. */
+/** Looks at a slot only when somebody wants it, and at each once: there may be thousands. */
 export class LazyPool implements Pool {
-  readonly #look: () => SeenSlots;
-  readonly #isTaken: (slot: number) => boolean;
-  #seen: SeenSlots | undefined;
+  readonly #testbed: ObjectKey;
+  readonly #cache: Cache;
+  readonly #ledger: Ledger;
+  readonly #seen = new Map<number, SlotState | undefined>();
+  #usable: readonly number[] | undefined;
 
   constructor(testbed: ObjectKey, cache: Cache, ledger: Ledger) {
-    this.#isTaken = (slot) => ledger.isTaken(keyText(testbed), slot);
-    this.#look = () => {
-      const object = cache.informer(Testbed).get(testbed);
-      const [usable, free]: [number[], Set<number>] = [[], new Set()];
-      for (const slot of slotsOf(testbed, cache)) {
-        const { state } = reportOn(slot, object, cache, ledger);
-        if (state !== "unavailable") usable.push(slot.spec.position);
-        if (state === "free") free.add(slot.spec.position);
-      }
-      return { usable: usable.sort((a, b) => a - b), free };
-    };
+    this.#testbed = testbed;
+    this.#cache = cache;
+    this.#ledger = ledger;
   }
 
-  get #slots(): SeenSlots {
-    this.#seen ??= this.#look();
-    return this.#seen;
+  get usable(): readonly number[] {
+    this.#usable ??= slotsOf(this.#testbed, this.#cache)
+      .map(({ spec }) => spec.position)
+      .filter(this.isUsable)
+      .sort((a, b) => a - b);
+    return this.#usable;
   }
 
-  get usable() {
-    return this.#slots.usable;
-  }
+  readonly isUsable = (slot: number): boolean => {
+    const state = this.#stateOf(slot);
+    return state !== undefined && state !== "unavailable";
+  };
 
-  isFree(slot: number): boolean {
-    return this.#slots.free.has(slot) && !this.#isTaken(slot);
+  readonly isFree = (slot: number): boolean =>
+    this.#stateOf(slot) === "free" && !this.#ledger.isTaken(keyText(this.#testbed), slot);
+
+  /** `undefined` if there is no such slot. */
+  #stateOf(position: number): SlotState | undefined {
+    if (this.#seen.has(position)) return this.#seen.get(position);
+    const slot = slotAt(keyText(this.#testbed), position, this.#cache);
+    const testbed = this.#cache.informer(Testbed).get(this.#testbed);
+    const state = slot && reportOn(slot, testbed, this.#cache, this.#ledger).state;
+    this.#seen.set(position, state);
+    return state;
   }
 }
