@@ -193,6 +193,8 @@ async function subscribers(sizes: Sizes, log: MeasureOptions["log"], signal: Abo
 }
 
 const TOUCHED = "example.org/touched";
+/** Everybody has heard by then of what was before, and has nothing else to do. */
+const SETTLED_MS = 100;
 
 /** From the call with a decision to the moment when a watch shows the job with its slots; beside a write until it is shown as well. */
 async function claims(sizes: Sizes, log: MeasureOptions["log"], signal: AbortSignal): Promise<Measurement[]> {
@@ -222,6 +224,7 @@ async function claims(sizes: Sizes, log: MeasureOptions["log"], signal: AbortSig
       room = seen.view === "full" ? seen.slots.filter(({ state }) => state === "free").length : 0;
       if (room === 0) await sleep(100, signal);
     }
+    await sleep(SETTLED_MS, signal);
     const seen = new Promise<void>((resolve) => touched.set(name, resolve));
     const writing = elapsed();
     const merge = { metadata: { annotations: { [TOUCHED]: String(index) } } };
@@ -229,6 +232,7 @@ async function claims(sizes: Sizes, log: MeasureOptions["log"], signal: AbortSig
     await seen;
     trips.push(elapsed() - writing);
     await written;
+    await sleep(SETTLED_MS, signal);
     const done = new Promise<void>((resolve) => claimed.set(name, resolve));
     const begun = elapsed();
     const next = client.turn("bench", { testbed: "main", after: turn, decisions: [{ job: name, executors: 1 }] });
