@@ -43,7 +43,7 @@ export function explain(job: BatchJob, world: World, may: Sight): Explanation {
     return { ...common, summary: "it is being deleted", reasons: ["its application has to go first"] };
   }
   const holder = world.holderOf(job);
-  if (holder !== undefined) return { ...common, ...heldBy(holder, job, told, world, may) };
+  if (holder !== undefined && !hasEndedThere(job)) return { ...common, ...heldBy(holder, job, told, world, may) };
   if (!wantsToRun(job)) {
     return { ...common, summary: `it has ended (${phase}): ${told ?? "a retry puts it into the queue"}`, reasons: [] };
   }
@@ -52,6 +52,12 @@ export function explain(job: BatchJob, world: World, may: Sight): Explanation {
   const { position, length } = placeOf(job, world);
   const summary = `it waits for a scheduler's decision, as number ${position} of ${length} in the queue`;
   return { ...common, summary, reasons, position, queueLength: length };
+}
+
+/** Whether it has ended with the slots that it still has: it is about to be let go. */
+function hasEndedThere(job: BatchJob): boolean {
+  const { claimTime } = job.spec.creationRequest ?? {};
+  return claimTime !== undefined && claimTime === job.status?.claimTime && !wantsToRun(job);
 }
 
 function heldBy(holder: string, job: BatchJob, told: string | undefined, world: World, may: Sight) {

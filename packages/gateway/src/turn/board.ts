@@ -294,7 +294,8 @@ export class Board {
     const { slots: intended = [] } = this.#intentFor(name) ?? {};
     const { phase = "Ready", startTime } = status;
     // A job that is to run again has ended before, which is not what is going on now.
-    const isOld = claimed.length === 0 && (phase === "Completed" || phase === "Failed");
+    const isOther = claimed.length === 0 || status.claimTime !== spec.creationRequest?.claimTime;
+    const isOld = isOther && (phase === "Completed" || phase === "Failed");
     const scheduling = spec.activeScheduling?.name ?? by;
     return {
       ...jobBasics(job, this.#options.epoch),

@@ -6,7 +6,7 @@ import type { Tell } from "./suite.ts";
 
 export function jobs(it: Tell): void {
   it("O1 a job runs in the slots that a Scheduling names, and gives them back", 2, async (world) => {
-    await world.submit("a", 20);
+    await world.submit("a", 40);
     await world.schedule("s", { slotBased: [{ name: "a", slots: [0, 3] }] });
     await world.phase("a", "Running");
     expect(await world.places("a")).toEqual([`0 on ${world.node(0)}`, `3 on ${world.node(1)}`]);

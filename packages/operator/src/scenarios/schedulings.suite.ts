@@ -19,7 +19,7 @@ export function schedulings(it: Tell): void {
   });
 
   it("O3 several Schedulings share a testbed", 2, async (world) => {
-    for (const name of ["a", "b"]) await world.submit(name, 30);
+    for (const name of ["a", "b"]) await world.submit(name, 45);
     await world.schedule("s1", { slotBased: [{ name: "a", slots: [0] }] });
     await world.schedule("s2", { slotBased: [{ name: "b", slots: [1, 2] }] });
     await world.phase("a", "Running");

@@ -7,7 +7,7 @@ const STEADY_MS = 1000;
 const UNDER_WAY_MS = 10_000;
 /** While executors are being placed, who are in more of a hurry, so many slots tell in a second; the others wait, for so long at most. */
 const RUSH = { perSecond: 2, burst: 5 };
-const RUSH_MS = 30_000;
+const RUSH_MS = 12_000;
 const AGAIN_MS = 5000;
 
 /** Keeps slots from telling what is over in a moment, and from getting in the way of executors. */
