@@ -29,6 +29,8 @@ const QUICK_SIZES = [20];
  * machine may be a third slower a few minutes later, but hardly so in between. The pair in the middle, by its ratio, counts.
  */
 const TURNS = 3;
+/** Those that have no target. */
+const TURNS_OF_OTHERS = 1;
 const roundsOf = (executors: number) => (executors > 500 ? 1 : 3);
 
 /** So many are placed before anything is measured: connections are open then, and code is compiled, as it is when somebody has run for a day. */
@@ -77,6 +79,7 @@ export async function measure({ quick, sizes, log, signal }: MeasureOptions): Pr
     const random = new SeededRandom("turns");
     for (let turn = 1; turn <= turns; turn++) {
       for (const side of shuffled(SIDES, random)) {
+        if (side !== "gate" && turn > TURNS_OF_OTHERS) continue;
         const pairs = await hall.place(side, rounds, random);
         for (const { ours, ordinary } of pairs) {
           log(`${executors} at once, turn ${turn} of ${turns}`);
