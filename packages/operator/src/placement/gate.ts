@@ -95,8 +95,13 @@ export function admission({ metadata, spec }: coreV1.Pod, slot: number, node: st
       ? [{ matchFields: [pin] }]
       : terms.map((term) => ({ ...term, matchFields: [...(term.matchFields ?? []), pin] }));
   return {
-    // Another pod of the same name is not meant.
-    metadata: { uid: metadata.uid, annotations: { [annotation.slot]: String(slot) } },
+    metadata: {
+      uid: metadata.uid, // another pod of the same name is not meant
+      annotations: { [annotation.slot]: String(slot) },
+      // Nobody applies executors, so nobody asks who owns which of their fields. To keep account of that is most of what this
+      // write costs the API server, and half of every executor that it sends to anybody from now on.
+      managedFields: [{}],
+    },
     spec: {
       schedulingGates: gates.length > 0 ? gates : null,
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: pinned } } },

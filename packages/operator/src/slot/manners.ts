@@ -9,7 +9,7 @@ const UNDER_WAY_MS = 10_000;
  * While executors are being placed, who are in more of a hurry, so many slots tell in a second; more of those that have waited for a while, so
  * that people see what is going on; and everybody who has waited for long, since somebody may be placed at any time.
  */
-const RUSH = { perSecond: 2, burst: 5 };
+const RUSH = { perSecond: 2, burst: 1 };
 const LATE = { perSecond: 10, burst: 10 };
 const LATE_MS = 12_000;
 const OVERDUE_MS = 60_000;

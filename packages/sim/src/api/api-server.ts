@@ -323,7 +323,8 @@ export class ApiServer {
     if (request.patchType === "apply") return this.#apply(request, resource, part, context, manager);
     const before = this.get(resource, namespace, request.name);
     const asksForOwners = concernsManagedFields(request);
-    const whole = asksForOwners ? this.#withManagedFields(before) : before;
+    // Only operations look at what was there. A patch that merges replaces the list, and working it out would be in vain.
+    const whole = asksForOwners && request.patchType === "json" ? this.#withManagedFields(before) : before;
     const wanted = patched(whole, request, resource, validation);
     const object = understoodPatch(wanted, request, resource, (each) =>
       understood(each, resource, validation, context, before),

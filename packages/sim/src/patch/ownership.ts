@@ -119,12 +119,14 @@ export class FieldOwnership {
     manager: Manager,
     asked: AnyObject = stored,
   ): void {
-    const { owners } = manager;
+    const { given } = manager;
+    // Of an object that is said to have no owners nothing has to be worked out: it stays so, until somebody applies.
+    const owners = manager.owners ?? (before && given?.size === 0 ? given : undefined);
     if (owners) {
       this.#notes.set(stored.metadata, { owners: this.#pooled(owners), write: undefined, shown: undefined });
       return;
     }
-    const earlier = before && this.#notes.get(before.metadata);
+    const earlier = before && !given ? this.#notes.get(before.metadata) : undefined;
     const depth = 1 + (earlier?.write?.depth ?? 0);
     const note: Note = {
       owners: undefined,
