@@ -67,7 +67,7 @@ export function addOperator(manager: Manager, options: OperatorOptions): Operato
   manager.addController(orphanController({ cache, reader }));
   manager.addController(schedulingController({ cache, ledger, events }));
   manager.addController(endedController({ cache }));
-  const seats = seatsIn(cache);
+  const seats = seatsIn(cache, manager.clock);
   const extender = options.extender && new ExtenderServer(options.extender, seats, () => cache.hasSynced, manager.log);
   if (extender) manager.add(extender);
   return { ledger, seats, extender };

@@ -5,7 +5,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Seats } from "./extender.ts";
 import { ExtenderServer, type ExtenderServerOptions } from "./extender-server.ts";
 
-const seats: Seats = { of: () => ({ slot: 0, node: "a", ghost: undefined }), tenant: () => undefined };
+const seats: Seats = {
+  of: () => ({ slot: 0, node: "a", ghost: undefined }),
+  tenant: () => undefined,
+  tellToGo: () => true,
+};
 const over: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of over.splice(0)) await end();

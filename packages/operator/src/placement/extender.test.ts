@@ -11,9 +11,10 @@ const ghost = (name: string, nodeName?: string): coreV1.Pod => ({
 });
 const executor = pod("executor", { "berth.dev/role": "executor" });
 const tenants = [ghost("ghost-1", "a"), ghost("ghost-2", "a"), executor];
-const seats = (keeper: coreV1.Pod | undefined): Seats => ({
+const seats = (keeper: coreV1.Pod | undefined, told = new Set<string>()): Seats => ({
   of: (asked) => (asked === executor ? { slot: 2, node: "a", ghost: keeper } : undefined),
   tenant: (uid) => tenants.find(({ metadata }) => metadata.uid === uid),
+  tellToGo: (uid) => told.size < told.add(uid).size,
 });
 const proposal = (...uids: string[]) => ({
   a: { Pods: uids.map((UID) => ({ UID })), NumPDBViolations: 1 },
@@ -48,6 +49,13 @@ describe("preempt", () => {
     expect(ask(ghost("ghost-2", "a"), proposal("ghost-1-uid", "other"))).toEqual({
       a: { Pods: [{ UID: "ghost-2-uid" }], NumPDBViolations: 0 },
     });
+  });
+
+  it("names a ghost once: kube-scheduler must not look for one that may be gone", () => {
+    const remembering = seats(ghost("ghost-2", "a"));
+    const again = () => victims({ Pod: executor, NodeNameToMetaVictims: proposal("ghost-2-uid") }, remembering);
+    expect(again().NodeNameToMetaVictims).toHaveProperty("a");
+    expect(again()).toEqual({ NodeNameToMetaVictims: {} });
   });
 
   it("lets those go who have taken the place of the ghost, unless they hold slots themselves", () => {

@@ -1,5 +1,6 @@
 /**
- * What a kube-scheduler hears that asks us about executors: where their slot is, and whose place it is to give them. Pure.
+ * What a kube-scheduler hears that asks us about executors: where their slot is, and whose place it is to give them. Pure, but for
+ * what `Seats` remembers.
  *
  * An executor comes here with its slot written on it, so there is always an answer, and never a "not yet": a pod that was
  * refused would wait for minutes until kube-scheduler asks again.
@@ -22,6 +23,8 @@ export interface Seats {
   of(pod: coreV1.Pod): Seat | undefined;
   /** A ghost or an executor, by its uid. */
   tenant(uid: string): coreV1.Pod | undefined;
+  /** Takes note that a ghost was told to go. Whether that is news: not if it was told a moment ago, and may be gone by now. */
+  tellToGo(uid: string): boolean;
 }
 
 /**
@@ -43,6 +46,10 @@ export function filtered({ Pod: pod, NodeNames: names }: ExtenderArgs, seats: Se
 /**
  * The ghost of the slot makes way, and nobody else. If it is not there, those whom kube-scheduler would evict have taken its
  * place: they may go, unless they hold slots themselves.
+ *
+ * A ghost is named once. kube-scheduler may ask again before it has heard that the ghost is gone, would then look for it in vain,
+ * and would never try that executor again: it waits for the end of somebody who has ended. If nobody is named it waits for news, and
+ * there will be some; and if the ghost should still be there after a while, the operator sends it away itself.
  */
 export function victims({ Pod: pod, NodeNameToMetaVictims: proposed }: PreemptionArgs, seats: Seats): PreemptionResult {
   const seat = seats.of(pod);
@@ -50,7 +57,9 @@ export function victims({ Pod: pod, NodeNameToMetaVictims: proposed }: Preemptio
   if (!seat || !there) return { NodeNameToMetaVictims: {} };
   const { ghost } = seat;
   if (ghost?.spec?.nodeName === seat.node && ghost.metadata.deletionTimestamp === undefined) {
-    const only = [{ UID: ghost.metadata.uid ?? "" }];
+    const { uid = "" } = ghost.metadata;
+    if (!seats.tellToGo(uid)) return { NodeNameToMetaVictims: {} };
+    const only = [{ UID: uid }];
     return { NodeNameToMetaVictims: { [seat.node]: { Pods: only, NumPDBViolations: 0 } } };
   }
   const squatters = there.Pods ?? [];
