@@ -97,7 +97,7 @@ export function validateMetadataUpdate(
   resource: Resource,
   errors: FieldErrors,
 ): void {
-  validateMetadataMaps(object, resource, errors);
+  if (!hasSameMaps(object.metadata, before.metadata)) validateMetadataMaps(object, resource, errors);
   const { deletionTimestamp, finalizers = [] } = before.metadata;
   const added = object.metadata.finalizers?.filter((finalizer) => !finalizers.includes(finalizer)) ?? [];
   if (deletionTimestamp && added.length > 0) {
@@ -107,6 +107,16 @@ export function validateMetadataUpdate(
       `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`,
     );
   }
+}
+
+/** Whether everything that people can write there is the very same: it was right before. */
+function hasSameMaps(now: ObjectMeta, before: ObjectMeta): boolean {
+  return (
+    now.labels === before.labels &&
+    now.annotations === before.annotations &&
+    now.ownerReferences === before.ownerReferences &&
+    now.finalizers === before.finalizers
+  );
 }
 
 /** Finalizers that need not say whose they are. */

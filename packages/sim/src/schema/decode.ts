@@ -21,7 +21,7 @@ import type { SchemaNode } from "./schema.ts";
 export function decode(given: JsonObject, resource: Resource, unknown: string[], stored?: JsonObject): AnyObject {
   try {
     const object = resource.custom
-      ? pruned(given, resource.schema, unknown)
+      ? pruned(given, resource.schema, unknown, stored)
       : objectIn(given, resource.schema, new Reading(resource.schema, unknown), stored);
     object.metadata ??= {};
     return object as AnyObject;

@@ -11,10 +11,15 @@ import type { SchemaNode } from "./schema.ts";
 
 const META_FIELDS = new Set(["apiVersion", "kind", "metadata"]);
 
-/** A copy; the paths of the fields that are not in it are added to `unknown`, in the order of the real server. */
-export function pruned(given: JsonObject, schema: SchemaNode, unknown: string[]): JsonObject {
+/**
+ * A copy; the paths of the fields that are not in it are added to `unknown`, in the order of the real server.
+ *
+ * @param stored - What the object is now: the very parts of it that come back were pruned before, and are not copied.
+ */
+export function pruned(given: JsonObject, schema: SchemaNode, unknown: string[], stored?: JsonObject): JsonObject {
   const reading = new Reading(schema);
-  const result = objectIn(given, schema, reading, { isRoot: true, keepsUnknown: schema.preserveUnknown === true });
+  const keepsUnknown = schema.preserveUnknown === true;
+  const result = objectIn(given, schema, reading, { isRoot: true, keepsUnknown, stored });
   // What is said of metadata comes first there.
   const ofMetadata = reading.unknown.filter((path) => path.startsWith("metadata."));
   const others = reading.unknown.filter((path) => !path.startsWith("metadata."));
@@ -25,6 +30,7 @@ export function pruned(given: JsonObject, schema: SchemaNode, unknown: string[])
 interface How {
   readonly isRoot?: boolean;
   readonly keepsUnknown: boolean;
+  readonly stored?: JsonObject | undefined;
 }
 
 function objectIn(given: JsonObject, node: SchemaNode | undefined, reading: Reading, how: How): JsonObject {
@@ -33,6 +39,10 @@ function objectIn(given: JsonObject, node: SchemaNode | undefined, reading: Read
   for (const key in given) {
     const value = given[key];
     if (!isValue(value)) continue;
+    if (how.stored && typeof value === "object" && value !== null && value === how.stored[key]) {
+      result[key] = value;
+      continue;
+    }
     if (isResource && META_FIELDS.has(key)) {
       const read = metaFieldIn(key, value, reading);
       if (read !== undefined) result[key] = read;
