@@ -89,7 +89,7 @@ const MANY = 32;
 /** How long something has to last to be worth a line, if it is likely to be something else in a moment; executors take longer to start. */
 const LULL_MS = 1000;
 const START_MS = 3000;
-const EXECUTORS_EACH_MS = 5;
+const EXECUTORS_EACH_MS = 3;
 
 async function reconcile(
   request: Request,

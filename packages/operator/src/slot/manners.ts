@@ -2,8 +2,9 @@
 import { TokenBucket } from "@berth/kube";
 import { Lull } from "../lull.ts";
 
-/** How long it has to have stood so, and how long a ghost may be on its way before that is worth a word. */
+/** How long it has to have stood so, also while executors are placed, and how long a ghost may be on its way before that is worth a word. */
 const STEADY_MS = 1000;
+const BUSY_MS = 3000;
 const UNDER_WAY_MS = 10_000;
 /**
  * While executors are being placed, who are in more of a hurry, so many slots tell in a second; more of those that have waited for a while, so
@@ -11,7 +12,7 @@ const UNDER_WAY_MS = 10_000;
  */
 const RUSH = { perSecond: 2, burst: 1 };
 const LATE = { perSecond: 10, burst: 10 };
-const LATE_MS = 12_000;
+const LATE_MS = 15_000;
 const OVERDUE_MS = 60_000;
 const AGAIN_MS = 5000;
 
@@ -24,7 +25,7 @@ export class Manners {
   /** In how many milliseconds a slot may be looked at again; 0: it may tell now. */
   wait(slot: string, now: number, { isUnderWay, isBusy }: { isUnderWay: boolean; isBusy: boolean }): number {
     const lasted = this.#lull.lasted(slot, now);
-    const left = (isUnderWay ? UNDER_WAY_MS : STEADY_MS) - lasted;
+    const left = (isUnderWay ? UNDER_WAY_MS : isBusy ? BUSY_MS : STEADY_MS) - lasted;
     if (left > 0) return Math.min(left, AGAIN_MS);
     if (!isBusy || lasted >= OVERDUE_MS) return 0;
     return (lasted < LATE_MS ? this.#rush : this.#late).take(now) > 0 ? AGAIN_MS : 0;
