@@ -6,9 +6,8 @@
  *
  * On one control plane with KWOK nodes, in turn. What happens is told by a watch, and not by those who did it.
  */
-import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { sleep, stopwatch } from "@berth/cluster";
+import { freePort, sleep, stopwatch } from "@berth/cluster";
 import { batchV1, Client, coreV1, HttpTransport, keyOf, loadConnection, type Random, SeededRandom } from "@berth/kube";
 import { BatchJob, Scheduling, Slot } from "@berth/model";
 import { schedulerConfiguration } from "@berth/operator";
@@ -385,13 +384,4 @@ function pinned(node: string): object {
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [pin] } } },
     },
   };
-}
-
-/** One that nobody has now. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

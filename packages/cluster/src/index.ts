@@ -19,6 +19,7 @@ export { ClusterError, type ClusterErrorCode, errorCatalogue } from "./errors.ts
 export { NODE_KIND_LABEL, type NodeShape, takesPods } from "./nodes/kwok-nodes.ts";
 export type { ClusterOptions, RealNodes, StartProgress } from "./options.ts";
 export { cacheFolder } from "./places.ts";
+export { freePort } from "./process/ports.ts";
 export { residentBytes } from "./process/processes.ts";
 export type { ImageSource } from "./real-node/image.ts";
 export { noRealNodes } from "./real-node/real-node.ts";

@@ -22,6 +22,13 @@ describe("a lull", () => {
     lull.left("a", 1900, 1000);
     expect(lull.left("a", 2000, 1000)).toBe(1000);
   });
+
+  it("forgets what nobody asks about any more", () => {
+    const lull = new Lull();
+    lull.left("gone", 0, 1000);
+    expect(lull.left("a", 600_000, 1000)).toBe(1000);
+    expect(lull.left("gone", 600_001, 1000)).toBe(1000);
+  });
 });
 
 describe("a pace", () => {

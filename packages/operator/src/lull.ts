@@ -3,14 +3,23 @@
  * more is written at once, and takes it along.
  */
 
+/** Nobody waits for so long: whatever it was about is gone. */
+const FORGOTTEN_MS = 600_000;
+
 export class Lull {
+  /** The oldest first. */
   readonly #since = new Map<string, number>();
 
   /** For how many milliseconds there has been a change. */
   lasted(key: string, now: number): number {
-    const since = this.#since.get(key) ?? now;
-    this.#since.set(key, since);
-    return now - since;
+    const since = this.#since.get(key);
+    if (since !== undefined) return now - since;
+    for (const [other, time] of this.#since) {
+      if (now - time < FORGOTTEN_MS) break;
+      this.#since.delete(other);
+    }
+    this.#since.set(key, now);
+    return 0;
   }
 
   /** In how many milliseconds a change is to be written: 0 is now. @param lastsMs - How long it has to last. */

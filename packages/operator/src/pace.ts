@@ -23,7 +23,9 @@ export class Pace {
 
   /** In how many milliseconds it may be done: 0 is now. */
   delay(key: string, clock: Clock): number {
-    return Math.max(0, (this.#next.get(key) ?? 0) - clock.steady());
+    const left = (this.#next.get(key) ?? 0) - clock.steady();
+    if (left <= 0) this.#next.delete(key);
+    return Math.max(0, left);
   }
 
   /** It is being done. @param size - How much there is to look at. */
