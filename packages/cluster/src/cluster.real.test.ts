@@ -13,7 +13,8 @@ import { startCluster } from "./start.ts";
 import { createPod, deletePod, eventually, getPod, podIn, podObject, remains, uniqueName } from "./testing/support.ts";
 
 const reason = noRealNodes();
-const name = uniqueName("main");
+// Long: sockets must not be below it, whose paths have to be short.
+const name = uniqueName("main-with-a-long-name");
 let cluster: Cluster;
 
 beforeAll(async () => {

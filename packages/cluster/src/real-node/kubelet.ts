@@ -7,6 +7,12 @@ import { Authority } from "../control-plane/pki.ts";
 import type { ComponentSpec } from "../process/component.ts";
 import { CONTAINERD_SOCKET } from "./containerd.ts";
 
+/**
+ * Where the kubelet finds its folder: below the node's own /run, since it makes sockets in there, whose paths must be short. Somebody's home
+ * may be anything but.
+ */
+export const KUBELET_ROOT = "/run/berth/kubelet";
+
 export interface KubeletOptions {
   readonly cluster: string;
   /** The API server's URL. */
@@ -77,7 +83,7 @@ export async function kubeletComponent(options: KubeletOptions): Promise<Compone
       `--kubeconfig=${kubeconfig}`,
       `--hostname-override=${node}`,
       `--node-ip=${address}`,
-      `--root-dir=${join(folder, "kubelet")}`,
+      `--root-dir=${KUBELET_ROOT}`,
       `--node-labels=${labels.join(",")}`,
     ],
     health: `http://${address}:10248/healthz`,

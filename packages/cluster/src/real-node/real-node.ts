@@ -15,7 +15,7 @@ import { died, type Home, listComponents, startComponent, waitUntilReady } from 
 import { isAlive, killUntilGone, markedBeside } from "../process/processes.ts";
 import { cgroupProcesses, createCgroup, removeCgroups } from "./cgroups.ts";
 import { CNI_PLUGINS, cniFolder, containerdComponent, importCommand } from "./containerd.ts";
-import { kubeletComponent } from "./kubelet.ts";
+import { KUBELET_ROOT, kubeletComponent } from "./kubelet.ts";
 import { addressesOf, connectNode, removeNetwork } from "./network.ts";
 import { hasStaticBusybox } from "./node-images.ts";
 
@@ -76,7 +76,7 @@ export async function startRealNode(context: RealNodeContext, options: RealNodeO
 
   const holder = await startHolder(context, name);
   connectNode(places, index, holder, addresses);
-  runInside(places, holder, ownFileSystem());
+  runInside(places, holder, ownFileSystem(), folder);
 
   const containerd = containerdComponent(name, folder, into(holder), addresses);
   await waitUntilReady(places, await startComponent(context, containerd), signal);
@@ -162,6 +162,8 @@ function ownFileSystem(): string[] {
     'mount --bind "$1" /run/berth/folder',
     "mount -t overlay overlay -o lowerdir=/var/lib,upperdir=/run/berth/var-lib,workdir=/run/berth/work /var/lib",
     'mount --bind /run/berth/folder "$1"',
+    `mkdir -p "$2/kubelet" ${KUBELET_ROOT}`,
+    `mount --bind "$2/kubelet" ${KUBELET_ROOT}`,
     // The kubelet finds the values that it wants, and writes nothing.
     ...Object.entries(KERNEL_SETTINGS).flatMap(([setting, value]) => {
       const [file, covered] = [`/run/berth/${setting.replaceAll("/", ".")}`, `/proc/sys/${setting}`];
@@ -207,8 +209,8 @@ function into(holder: number): [program: string, ...args: string[]] {
   return ["nsenter", "-t", String(holder), "--net", "--mount", "--uts", "--ipc"];
 }
 
-/** Runs a shell script inside the node; `$1` is the cluster's folder. */
-function runInside({ folder }: ClusterPlaces, holder: number, script: readonly string[]): void {
+/** Runs a shell script inside the node; `$1` is the cluster's folder, `$2` the node's. */
+function runInside({ folder }: ClusterPlaces, holder: number, script: readonly string[], node: string): void {
   const [program, ...args] = into(holder);
-  runSync(folder, program, [...args, "sh", "-ec", script.join("\n"), "sh", folder]);
+  runSync(folder, program, [...args, "sh", "-ec", script.join("\n"), "sh", folder, node]);
 }
