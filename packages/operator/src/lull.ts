@@ -3,6 +3,8 @@
  * more is written at once, and takes it along.
  */
 
+import { forgetUntil } from "./forget.ts";
+
 /** Nobody waits for so long: whatever it was about is gone. */
 const FORGOTTEN_MS = 600_000;
 
@@ -14,10 +16,7 @@ export class Lull {
   lasted(key: string, now: number): number {
     const since = this.#since.get(key);
     if (since !== undefined) return now - since;
-    for (const [other, time] of this.#since) {
-      if (now - time < FORGOTTEN_MS) break;
-      this.#since.delete(other);
-    }
+    forgetUntil(now - FORGOTTEN_MS, this.#since);
     this.#since.set(key, now);
     return 0;
   }

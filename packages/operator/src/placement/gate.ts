@@ -98,8 +98,8 @@ export function admission({ metadata, spec }: coreV1.Pod, slot: number, node: st
     metadata: {
       uid: metadata.uid, // another pod of the same name is not meant
       annotations: { [annotation.slot]: String(slot) },
-      // Nobody applies executors, so nobody asks who owns which of their fields. To keep account of that is most of what this
-      // write costs the API server, and half of every executor that it sends to anybody from now on.
+      // Nobody applies executors, so nobody asks who owns which of their fields. To keep account of that is half of what this
+      // write costs the API server, and a good part of every executor that it sends to anybody from now on.
       managedFields: [{}],
     },
     spec: {

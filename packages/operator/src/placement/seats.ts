@@ -1,5 +1,6 @@
 /** What the extender knows of the cluster, from caches. */
 import { type Cache, type Clock, coreV1, keyOf } from "@berth/kube";
+import { forgetUntil } from "../forget.ts";
 import { annotation, label } from "../names.ts";
 import { ghostOf, slotAt } from "../slot/world.ts";
 import { slotOf } from "./assign.ts";
@@ -31,10 +32,7 @@ export function seatsIn(cache: Cache, clock: Clock): Seats {
     tenant: (uid) => cache.informer(coreV1.Pod).byIndex(BY_UID, uid)[0],
     tellToGo: (uid) => {
       const now = clock.steady();
-      for (const [other, time] of told) {
-        if (now - time < GOING_MS) break;
-        told.delete(other);
-      }
+      forgetUntil(now - GOING_MS, told);
       if (told.has(uid)) return false;
       told.set(uid, now);
       return true;

@@ -65,8 +65,7 @@ export function understood(
     );
   }
   const unknown: string[] = [];
-  const leavesFrozen = resource.rules.leavesFrozen || resource.custom; // what a definition says is filled in is there by now
-  const object = decode(given, resource, unknown, leavesFrozen ? stored : undefined);
+  const object = decode(given, resource, unknown, resource.rules.leavesFrozen && stored);
   checkKnown(unknown, resource, fieldValidation, context);
   object.apiVersion = apiVersion;
   object.kind = kind;

@@ -103,6 +103,7 @@ function rulesOf(definition: Definition, { selectableFields }: Version, isGoing:
   }));
   return {
     generation: true,
+    leavesFrozen: true, // what a definition fills in is there by then
     prepareForCreate,
     ...(fields.length > 0 && {
       fields: (object: AnyObject) => {
