@@ -35,6 +35,13 @@ describe("the memory of an executor's pod", () => {
       },
       3456,
     ],
+    [
+      {
+        executor: { memory: "1g" },
+        sparkConf: { "spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "2147483648" },
+      },
+      3456,
+    ],
     [{ executor: {}, sparkConf: { "spark.executor.memory": "2g" } }, 2432],
     [{ executor: { memory: "1g" }, sparkConf: { "spark.executor.memory": "2g" } }, 1408],
   ])("%j is %d Mi", (spec, expected) => {

@@ -114,7 +114,7 @@ export function demandOf(conf: SparkConf, role: "driver" | "executor", type: str
     role === "driver"
       ? 0
       : (conf.get("spark.memory.offHeap.enabled") === "true"
-          ? mebibytes(conf.get("spark.memory.offHeap.size") ?? "0b")
+          ? mebibytes(conf.get("spark.memory.offHeap.size") ?? "0", "b")
           : 0) + (isPython ? mebibytes(conf.get("spark.executor.pyspark.memory") ?? "0") : 0);
   return {
     cpu: conf.get(`spark.kubernetes.${role}.request.cores`) ?? cores,

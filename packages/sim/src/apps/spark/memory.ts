@@ -22,9 +22,13 @@ export function isAmount(amount: string): boolean {
   return digits !== undefined && SUFFIXES.has(suffix);
 }
 
-/** Reads an amount as Spark does: "4g", "512m", or mebibytes without a suffix. What is less than one is dropped. */
-export function mebibytes(amount: string): number {
-  const [, digits, suffix = "m"] = PATTERN.exec(amount.trim().toLowerCase()) ?? [];
+/**
+ * Reads an amount as Spark does: "4g", "512m". What is less than one is dropped.
+ *
+ * @param usual - The unit of an amount that names none; with most options mebibytes, with some bytes.
+ */
+export function mebibytes(amount: string, usual: "m" | "b" = "m"): number {
+  const [, digits, suffix = usual] = PATTERN.exec(amount.trim().toLowerCase()) ?? [];
   const factor = SUFFIXES.get(suffix);
   if (digits === undefined || factor === undefined) {
     const units = "bytes (b), kibibytes (k), mebibytes (m), gibibytes (g), tebibytes (t), or pebibytes(p)";
