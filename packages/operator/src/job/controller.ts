@@ -14,6 +14,7 @@ import {
   keyOf,
   keyText,
   type ObjectKey,
+  onUpdate,
   type Reader,
   type ReconcileContext,
   type Request,
@@ -35,6 +36,7 @@ import { texts } from "../testbed/slots.ts";
 import { isSame, unlessGone, unlessThere } from "../writes.ts";
 import { type ApplicationView, isFinal, type JobStep, type JobWorld, nextStep } from "./lifecycle.ts";
 import { reasonsThatChanged } from "./reasons.ts";
+import { applicationMoved, executorMoved } from "./waking.ts";
 import { adapterOf, executorsOf, worldOf } from "./world.ts";
 
 export interface JobControllerOptions {
@@ -67,8 +69,10 @@ export function jobController(options: JobControllerOptions): ControllerOptions<
   return {
     for: BatchJob,
     watches: [
-      watch(coreV1.Pod, ofAnnotation),
-      ...adapters.map(({ resource }) => watch(resource, ofAnnotation)),
+      watch(coreV1.Pod, ofAnnotation, { predicates: [onUpdate(executorMoved)] }),
+      ...adapters.map((adapter) =>
+        watch(adapter.resource, ofAnnotation, { predicates: [onUpdate(applicationMoved(adapter))] }),
+      ),
       // A slot has come that was waited for.
       watch(Slot, (slot) => keysIn(holderOfSlot(slot, options.ledger))),
       watch(coreV1.Node, (node) => jobsOn(node, options), { predicates: [({ type }) => type === "delete"] }),
@@ -89,7 +93,7 @@ const MANY = 32;
 /** How long something has to last to be worth a line, if it is likely to be something else in a moment; executors take longer to start. */
 const LULL_MS = 1000;
 const START_MS = 3000;
-const EXECUTORS_EACH_MS = 3;
+const EXECUTORS_EACH_MS = 2;
 
 async function reconcile(
   request: Request,
@@ -223,7 +227,7 @@ function lullFor(job: BatchJob, after: NonNullable<BatchJob["status"]>, size: nu
   // Somebody may want it at once, unless it has been let go already.
   if (phase === undefined && after.phase === "Ready" && after.run === undefined) return LULL_MS;
   // The more executors there are, the longer it takes until they have come, and the larger is what is written.
-  if (isMinor(job, after)) return LULL_MS + 2 * size;
+  if (isMinor(job, after)) return LULL_MS + 5 * size;
   const isBeginning = phase !== after.phase && (after.phase === "Submitted" || after.phase === "Scheduled");
   // What the run before has come to is not to be taken for this one's.
   return isBeginning && !isFinal(phase) ? START_MS + 2 * size : 0;

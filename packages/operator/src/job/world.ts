@@ -58,7 +58,8 @@ export function worldOf(job: BatchJob, now: number, surroundings: Surroundings):
   };
 }
 
-function viewOf(object: KubernetesObject, adapter: ApplicationAdapter): ApplicationView {
+/** What a job sees of an application. */
+export function viewOf(object: KubernetesObject, adapter: ApplicationAdapter): ApplicationView {
   const { name = "", uid = "", annotations = {}, deletionTimestamp } = object.metadata;
   return {
     name,

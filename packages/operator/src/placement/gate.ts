@@ -9,22 +9,26 @@ import { annotation, SLOT_GATE } from "../names.ts";
 import { removePod } from "../writes.ts";
 import type { Assignment } from "./assign.ts";
 
-/** Schedulers and nodes are still at work for so long when the last executor has been let in. */
+/** Schedulers and nodes are still at work for so long when an executor has been let in. */
 const AFTERMATH_MS = 2000;
+/** So many executors on their way at once are nothing out of the ordinary. */
+const FEW = 16;
 
 /** Slots whose ghost has been sent away for an executor that is about to come: nobody brings another ghost meanwhile. */
 export class Placing {
   readonly #clock: Clock;
   readonly #slots = new Set<string>();
-  #last = Number.NEGATIVE_INFINITY;
+  /** When the last ones were let in, the oldest first. */
+  readonly #letIn: number[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Whether anybody is being put anywhere: what can wait does. */
+  /** Whether many are being put into slots: what can wait does. */
   get isBusy(): boolean {
-    return this.#slots.size > 0 || this.#clock.steady() - this.#last < AFTERMATH_MS;
+    const since = this.#clock.steady() - AFTERMATH_MS;
+    return this.#slots.size + this.#letIn.filter((time) => time > since).length > FEW;
   }
 
   has(testbed: string, slot: number): boolean {
@@ -38,7 +42,7 @@ export class Placing {
       await work();
     } finally {
       this.#slots.delete(key);
-      this.#last = this.#clock.steady();
+      if (this.#letIn.push(this.#clock.steady()) > FEW + 1) this.#letIn.shift(); // no more have to be counted
     }
   }
 }

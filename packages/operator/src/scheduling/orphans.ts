@@ -1,5 +1,14 @@
 /** Jobs whose Scheduling is gone are nobody's: they are let go. */
-import { type Cache, type ControllerOptions, keyOf, keyText, type Reader, type Result, watch } from "@berth/kube";
+import {
+  type Cache,
+  type ControllerOptions,
+  generationChanged,
+  keyOf,
+  keyText,
+  type Reader,
+  type Result,
+  watch,
+} from "@berth/kube";
 import { BatchJob, Scheduling } from "@berth/model";
 import { may, SEE } from "../install/rights.ts";
 import { keysIn } from "../slot/world.ts";
@@ -19,6 +28,7 @@ export function orphanController({ cache, reader }: OrphanControllerOptions): Co
   return {
     name: "orphan",
     for: BatchJob,
+    predicates: [generationChanged], // who has it is in its spec
     watches: [
       watch(Scheduling, (scheduling) => heldBy(scheduling).map(keyOf), {
         predicates: [({ type }) => type === "delete"],

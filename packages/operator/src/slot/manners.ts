@@ -2,17 +2,17 @@
 import { TokenBucket } from "@berth/kube";
 import { Lull } from "../lull.ts";
 
-/** How long it has to have stood so, also while executors are placed, and how long a ghost may be on its way before that is worth a word. */
+/** How long it has to have stood so, also while many executors are placed, and how long a ghost may be on its way before that is worth a word. */
 const STEADY_MS = 1000;
 const BUSY_MS = 3000;
 const UNDER_WAY_MS = 10_000;
 /**
- * While executors are being placed, who are in more of a hurry, so many slots tell in a second; more of those that have waited for a while, so
+ * While many executors are being placed, who are in more of a hurry, so many slots tell in a second; more of those that have waited for a while, so
  * that people see what is going on; and everybody who has waited for long, since somebody may be placed at any time.
  */
-const RUSH = { perSecond: 2, burst: 1 };
+const RUSH = { perSecond: 1, burst: 1 };
 const LATE = { perSecond: 10, burst: 10 };
-const LATE_MS = 15_000;
+const LATE_MS = 30_000;
 const OVERDUE_MS = 60_000;
 const AGAIN_MS = 5000;
 

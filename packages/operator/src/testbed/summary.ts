@@ -21,7 +21,7 @@ import { isSame, unlessGone } from "../writes.ts";
 
 /** How often, at most; and of many slots less often, since there is always something new. */
 const EVERY_MS = 500;
-const SLOTS_EACH_MS = 0.5;
+const SLOTS_EACH_MS = 0.2;
 
 export interface SummaryControllerOptions {
   readonly cache: Cache;
