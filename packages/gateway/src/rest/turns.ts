@@ -1,5 +1,5 @@
 /** REST: turns. */
-import { turnReply, turnRequest } from "@berth/model";
+import { type TurnRequest, turnReply, turnRequest } from "@berth/model";
 import { z } from "zod";
 import type { Route } from "../http/route.ts";
 import type { Turns } from "../turn/turns.ts";
@@ -38,7 +38,7 @@ export function turnRoutes(turns: Turns): Route[] {
       errors: [404, 409],
       rights: RIGHTS,
       handle: async ({ params, body, signal }) => ({
-        body: await turns.turn(params.name ?? "", turnRequest.parse(body), signal),
+        body: await turns.turn(params.name ?? "", body as TurnRequest, signal),
       }),
     },
     {
